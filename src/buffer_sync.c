@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * buffer_sync.c - the sync core: from the rings to the event buffer
+ *
+ * Runs in process context only, one drain at a time (op_sync_mutex): in the
+ * worker, for `dump`, when a kernel module comes or goes, and at stop. It turns
+ * each sample's address into a cookie and an offset, with the pictures' help,
+ * and never waits for one process: a sample whose address space can't be asked
+ * now is set aside and tried again.
+ *
+ * What belongs to op_sync_mutex: the drains (what each CPU's ring said last),
+ * the set-aside samples, and the state of the grace period that pictures and
+ * stale contexts wait for.
+ *
+ * The worker comes every second while there is something to do. Before it
+ * stays away it clears op_sync_armed and waits for a grace period: a handler
+ * that had still seen the flag set is over by then and its sample is found in
+ * the ring, and a later one sees it clear and calls the worker.
+ */
+#include <linux/file.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "oprofile.h"
+
+/* More frames than this are not written to a ring. */
+#define FRAMES_MAX		127
+
+#define PERIOD			HZ		/* while samples come */
+#define PERIOD_RETRY		max(HZ / 50, 1)	/* while samples are aside */
+#define PERIOD_GRACE		max(HZ / 4, 1)	/* while pictures wait */
+#define ASIDE_MAX		8192
+#define ASIDE_TIME		(3 * HZ)
+#define STOP_GRACE		(HZ / 2)
+
+/**
+ * struct subject - whose a sample is
+ * @context: what the stream says of it
+ * @mm: its address space, noted (op_mm_note()); NULL: none
+ * @epoch: when it was taken
+ */
+struct subject {
+	struct op_context context;
+	struct mm_struct *mm;
+	unsigned long epoch;
+};
+
+/**
+ * struct drain - what one CPU's ring has said so far
+ * @subject: owns the note of the last context record
+ * @known: there was one, and it is not stale
+ * @note: counts context records
+ * @place: the last answer for a live mapping; see op_picture_find()
+ * @place_epoch: epoch of the sample that got it
+ * @busy: number of the pass in which the mm's lock could not be had
+ * @stale: the value of @note at which the writer was asked to restate
+ * @stale_known: @stale counts
+ */
+struct drain {
+	struct subject subject;
+	bool known;
+	unsigned long note;
+	struct op_place place;
+	unsigned long place_epoch;
+	unsigned long busy;
+	unsigned long stale;
+	bool stale_known;
+};
+
+/* A sample that was set aside, with its own note of the mm. */
+struct aside {
+	struct list_head list;
+	struct subject subject;
+	unsigned long deadline;
+	unsigned long header;
+	enum op_found why;
+	unsigned long addr[];
+};
+
+int op_sync_armed;
+
+static DEFINE_MUTEX(op_sync_mutex);
+static DEFINE_PER_CPU(struct drain, drains);
+static LIST_HEAD(aside_list);
+static unsigned int nr_aside;
+static unsigned long pass;
+static bool running;
+
+static struct workqueue_struct *sync_wq;
+static void sync_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sync_work, sync_worker);
+
+/* Of the grace period that op_pictures_collect() and stale contexts wait for. */
+enum { GRACE_NONE, GRACE_WAITING, GRACE_OVER };
+static int grace;
+static struct rcu_head grace_rcu;
+
+static void grace_over(struct rcu_head *head)
+{
+	/* pairs with the acquire in sync_pass() */
+	smp_store_release(&grace, GRACE_OVER);
+}
+
+/* ---- one sample ------------------------------------------------------- */
+
+static unsigned int record_frames(unsigned long header)
+{
+	return header >> OP_REC_FRAMES_SHIFT;
+}
+
+static void count_lost(enum op_found why)
+{
+	switch (why) {
+	case OP_BUSY:
+		op_stats.lost_mmap_lock++;
+		break;
+	case OP_NO_MM:
+		op_stats.lost_no_mm++;
+		break;
+	default:
+		op_stats.lost_no_mapping++;
+		break;
+	}
+}
+
+static bool is_kernel(unsigned long addr)
+{
+	return addr >= TASK_SIZE_MAX;
+}
+
+/* Does the last answer hold for this sample too? See struct op_place. */
+static bool same_place(const struct drain *d, unsigned long addr, bool soft)
+{
+	const struct op_place *p = &d->place;
+
+	return p->live && addr - p->start < p->end - p->start && !soft &&
+	       !op_epoch_before(d->subject.epoch, d->place_epoch) &&
+	       p->seq == atomic_read(&op_slot_of(d->subject.mm)->seq);
+}
+
+/*
+ * Find where a user address lies. @d is the drain whose last answer may serve,
+ * or NULL. A full cookie table answers with an offset that no file has.
+ */
+static enum op_found locate(const struct subject *s, struct drain *d,
+			    unsigned long addr, bool soft,
+			    struct op_entry *entry)
+{
+	struct op_place place;
+	enum op_found found;
+
+	if (d && same_place(d, addr, soft)) {
+		entry->cookie = d->place.cookie;
+		entry->offset = addr + d->place.delta;
+		return OP_FOUND;
+	}
+	if (!s->mm)
+		return OP_NO_MM;
+	found = op_picture_find(s->mm, addr, s->epoch, soft, &place);
+	if (found != OP_FOUND)
+		return found;
+	entry->cookie = place.cookie;
+	entry->offset = place.offset;
+	if (d && place.live && place.offset != OP_ESCAPE_CODE) {
+		d->place = place;
+		d->place_epoch = s->epoch;
+	}
+	return OP_FOUND;
+}
+
+/*
+ * Turn a record into entries and deliver it. Returns OP_FOUND when it is
+ * settled one way or the other, or why it must be tried again.
+ */
+static enum op_found settle(const struct subject *s, struct drain *d,
+			    unsigned long header, const unsigned long *addr)
+{
+	static struct op_entry entries[1 + FRAMES_MAX];
+	unsigned int frames = min_t(unsigned int, record_frames(header),
+				    FRAMES_MAX);
+	unsigned int i, n = 1;
+	enum op_found found;
+
+	entries[0].kernel = header & OP_REC_KERNEL;
+	if (entries[0].kernel) {
+		entries[0].offset = addr[0];
+	} else {
+		found = locate(s, d, addr[0], header & OP_REC_SOFT, &entries[0]);
+		if (found == OP_BUSY || found == OP_NO_MM)
+			return found;
+		if (found != OP_FOUND) {
+			count_lost(found);
+			return OP_FOUND;
+		}
+		if (unlikely(entries[0].offset == OP_ESCAPE_CODE)) {
+			op_stats.lost_no_cookie++;
+			return OP_FOUND;
+		}
+	}
+	for (i = 1; i <= frames; i++) {
+		entries[n].kernel = is_kernel(addr[i]);
+		entries[n].offset = addr[i];
+		if (!entries[n].kernel &&
+		    (locate(s, d, addr[i], header & OP_REC_SOFT,
+			    &entries[n]) != OP_FOUND ||
+		     entries[n].offset == OP_ESCAPE_CODE)) {
+			op_stats.bt_lost_no_mapping++;
+			continue;
+		}
+		n++;
+	}
+	op_eb_sample(&s->context, header & OP_REC_EVENT_MASK, entries, n - 1);
+	return OP_FOUND;
+}
+
+/* ---- samples that wait ------------------------------------------------ */
+
+static void set_aside(const struct subject *s, unsigned long header,
+		      const unsigned long *addr, enum op_found why)
+{
+	unsigned int n = 1 + record_frames(header);
+	struct aside *a = NULL;
+
+	if (s->mm && nr_aside < ASIDE_MAX)
+		a = kmalloc(struct_size(a, addr, n), GFP_KERNEL | __GFP_NOWARN);
+	if (!a) {
+		count_lost(why);
+		return;
+	}
+	a->subject = *s;
+	a->header = header;
+	a->why = why;
+	a->deadline = jiffies + ASIDE_TIME;
+	memcpy(a->addr, addr, n * sizeof(*addr));
+	op_mm_note(s->mm);
+	op_slot_of(s->mm)->aside++;
+	list_add_tail(&a->list, &aside_list);
+	nr_aside++;
+}
+
+static void aside_free(struct aside *a)
+{
+	list_del(&a->list);
+	nr_aside--;
+	op_slot_of(a->subject.mm)->aside--;
+	op_mm_unnote(a->subject.mm);
+	kfree(a);
+}
+
+/* Try them again; with @give_up those that must still wait are lost. */
+static void retry_aside(bool give_up)
+{
+	struct mm_struct *busy = NULL;
+	struct aside *a, *next;
+
+	if (list_empty(&aside_list))
+		return;
+	op_eb_begin();
+	list_for_each_entry_safe(a, next, &aside_list, list) {
+		/* An mm that is busy now is busy for its other samples too. */
+		if (a->subject.mm != busy)
+			a->why = settle(&a->subject, NULL, a->header, a->addr);
+		if (a->why != OP_FOUND) {
+			busy = a->subject.mm;
+			if (!give_up && time_before(jiffies, a->deadline))
+				continue;
+			count_lost(a->why);
+		}
+		aside_free(a);
+		cond_resched();
+	}
+	op_eb_publish();
+}
+
+/* ---- one ring --------------------------------------------------------- */
+
+/* The program of a context; it may be a file, none, or nobody knows. */
+static unsigned long find_app(const struct subject *s, unsigned long header,
+			      unsigned long key)
+{
+	unsigned long cookie;
+	struct file *file;
+
+	if (header & OP_REC_KTHREAD)
+		return OP_COOKIE_KTHREAD;
+	if (header & OP_REC_EXITING) {
+		file = op_picture_task_exe((void *)key, s->context.tid);
+	} else {
+		/* In this order: exit_mmap() comes before the file goes. */
+		file = op_get_mm_exe_file(s->mm);
+		if (!file)
+			file = op_picture_exe(s->mm);
+	}
+	if (!file)
+		return OP_NO_COOKIE;
+	cookie = op_cookie(file);
+	fput(file);
+	return cookie;
+}
+
+static void end_context(struct drain *d)
+{
+	if (d->subject.mm)
+		op_mm_unnote(d->subject.mm);
+	d->subject.mm = NULL;
+	d->known = false;
+	d->place.live = false;
+	d->stale_known = false;
+}
+
+/* A context record: it brings a note, and ends the last one's. */
+static void take_context(struct drain *d, unsigned long header,
+			 unsigned long key, unsigned long tid,
+			 unsigned long tgid)
+{
+	struct subject *s = &d->subject;
+	struct mm_struct *old = s->mm;
+
+	s->mm = NULL;
+	if (!(header & (OP_REC_KTHREAD | OP_REC_EXITING)))
+		s->mm = (struct mm_struct *)key;
+	if (s->mm != old || !d->known || s->context.tid != tid || !s->mm) {
+		s->context.tid = tid;
+		s->context.tgid = tgid;
+		s->context.app = find_app(s, header, key);
+	}
+	if (s->mm != old) {
+		d->place.live = false;
+		d->busy = 0;
+	}
+	if (old)
+		op_mm_unnote(old);
+	d->known = true;
+	d->note++;
+}
+
+/* Drain a ring to where it stands. Returns true where there was anything. */
+static bool drain_ring(int cpu)
+{
+	struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+	struct drain *d = &per_cpu(drains, cpu);
+	unsigned long pos = ring->tail, end;
+	unsigned long addr[1 + FRAMES_MAX];
+	unsigned int n = 0, i, frames;
+	enum op_found found;
+
+	if (!ring->size)
+		return false;
+	WRITE_ONCE(ring->kicked, 0);
+	end = op_ring_published(ring);
+	if (pos == end)
+		return false;
+
+	d->subject.context.cpu = cpu;
+	op_eb_begin();
+	while (pos != end) {
+		unsigned long header = op_ring_word(ring, pos++);
+
+		if (header & OP_REC_EPOCH)
+			d->subject.epoch = op_ring_word(ring, pos++);
+		if (header & OP_REC_CONTEXT) {
+			take_context(d, header, op_ring_word(ring, pos),
+				     op_ring_word(ring, pos + 1),
+				     op_ring_word(ring, pos + 2));
+			pos += 3;
+		}
+		frames = record_frames(header);
+		for (i = 0; i <= frames; i++, pos++) {
+			if (i <= FRAMES_MAX)
+				addr[i] = op_ring_word(ring, pos);
+		}
+		if (!(header & OP_REC_KERNEL) && d->busy == pass)
+			found = OP_BUSY;
+		else
+			found = settle(&d->subject, d, header, addr);
+		if (unlikely(found != OP_FOUND)) {
+			d->busy = pass;
+			set_aside(&d->subject, header, addr, found);
+		}
+		if (++n % 64 == 0) {
+			/* pairs with the acquire in ring_write() */
+			smp_store_release(&ring->tail, pos);
+			cond_resched();
+		}
+	}
+	/* likewise */
+	smp_store_release(&ring->tail, pos);
+	op_eb_publish();
+	return true;
+}
+
+/* ---- contexts of the dead --------------------------------------------- */
+
+/*
+ * An idle CPU's last context holds its mm. When that is dead the writer is
+ * asked to restate everything; a grace period later every handler knows, and
+ * once the ring has been drained after that without a new note, no record
+ * refers to the old one any more. Returns true where that is under way.
+ */
+static bool mark_stale(void)
+{
+	bool any = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+		struct drain *d = &per_cpu(drains, cpu);
+
+		if (!d->subject.mm || atomic_read(&d->subject.mm->mm_users))
+			continue;
+		WRITE_ONCE(ring->restate, ring->restate + 1);
+		d->stale = d->note;
+		d->stale_known = true;
+		any = true;
+	}
+	return any;
+}
+
+static void drop_stale(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct drain *d = &per_cpu(drains, cpu);
+
+		if (d->stale_known && d->stale == d->note)
+			end_context(d);
+		d->stale_known = false;
+	}
+}
+
+/* ---- all of it -------------------------------------------------------- */
+
+/* One drain of everything. Returns true where there was any sample. */
+static bool sync_pass(bool give_up)
+{
+	bool any = false, over;
+	int cpu;
+
+	op_stats.sync_runs++;
+	/* 0 is no pass */
+	if (!++pass)
+		pass++;
+	op_pictures_retire();
+	if (READ_ONCE(grace) == GRACE_NONE) {
+		over = op_pictures_collect();
+		over |= mark_stale();
+		if (over) {
+			WRITE_ONCE(grace, GRACE_WAITING);
+			call_rcu_hurry(&grace_rcu, grace_over);
+		}
+	}
+	/* pairs with the release in grace_over(); before any ring is read */
+	over = smp_load_acquire(&grace) == GRACE_OVER;
+	for_each_possible_cpu(cpu)
+		any |= drain_ring(cpu);
+	retry_aside(give_up);
+	if (over) {
+		op_pictures_release();
+		drop_stale();
+		WRITE_ONCE(grace, GRACE_NONE);
+	}
+	return any;
+}
+
+static bool rings_empty(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+
+		if (op_ring_published(ring) != ring->tail)
+			return false;
+	}
+	return true;
+}
+
+static void sync_worker(struct work_struct *work)
+{
+	unsigned long period = PERIOD;
+	bool again;
+
+	mutex_lock(&op_sync_mutex);
+	if (!running) {
+		mutex_unlock(&op_sync_mutex);
+		return;
+	}
+	again = sync_pass(false);
+	op_eb_wake(false);
+	again |= op_eb_waiting() || op_pictures_left();
+	if (READ_ONCE(grace) != GRACE_NONE) {
+		again = true;
+		period = PERIOD_GRACE;
+	}
+	if (nr_aside) {
+		again = true;
+		period = PERIOD_RETRY;
+	}
+	mutex_unlock(&op_sync_mutex);
+
+	if (!again) {
+		WRITE_ONCE(op_sync_armed, 0);
+		/* see above */
+		synchronize_rcu();
+		if (rings_empty() && !op_pictures_left())
+			return;
+		WRITE_ONCE(op_sync_armed, 1);
+	}
+	queue_delayed_work(sync_wq, &sync_work, period);
+}
+
+/**
+ * op_sync_work() - call the worker: at once for a ring that fills, else in time
+ * @work: a CPU's
+ *
+ * Context: irq_work.
+ */
+void op_sync_work(struct irq_work *work)
+{
+	struct op_cpu *cpu = container_of(work, struct op_cpu, work);
+
+	if (READ_ONCE(cpu->ring.kicked))
+		mod_delayed_work(sync_wq, &sync_work, 0);
+	else
+		queue_delayed_work(sync_wq, &sync_work, PERIOD);
+}
+
+/**
+ * op_sync_now() - convert everything and wake the reader
+ *
+ * Context: process context, may sleep.
+ */
+void op_sync_now(void)
+{
+	op_sync_lock_drained();
+	op_eb_wake(true);
+	op_sync_unlock();
+}
+
+/**
+ * op_sync_lock_drained() - hold up all drains, with everything drained
+ *
+ * Context: process context, may sleep.
+ */
+void op_sync_lock_drained(void)
+{
+	mutex_lock(&op_sync_mutex);
+	if (running)
+		sync_pass(false);
+}
+
+/**
+ * op_sync_unlock() - undo op_sync_lock_drained()
+ */
+void op_sync_unlock(void)
+{
+	mutex_unlock(&op_sync_mutex);
+}
+
+/**
+ * op_sync_start() - get ready for a run
+ * @words: size of the event buffer
+ * @watershed: its watershed
+ *
+ * Context: no counter runs.
+ * Return: 0, or -ENOMEM: nothing has changed.
+ */
+int op_sync_start(unsigned long words, unsigned long watershed)
+{
+	int cpu, err;
+
+	mutex_lock(&op_sync_mutex);
+	err = op_eb_start(words, watershed);
+	if (!err) {
+		op_rings_reset();
+		op_stats_reset();
+		op_cookies_start();
+		for_each_possible_cpu(cpu)
+			memset(&per_cpu(drains, cpu), 0, sizeof(struct drain));
+		WRITE_ONCE(op_sync_armed, 0);
+		running = true;
+	}
+	mutex_unlock(&op_sync_mutex);
+	return err;
+}
+
+/**
+ * op_sync_stop() - convert what is left, and let go of everything
+ *
+ * Samples that still wait get a short grace.
+ *
+ * Context: no counter runs, the hooks still do; may sleep.
+ */
+void op_sync_stop(void)
+{
+	unsigned long deadline = jiffies + STOP_GRACE;
+	int cpu;
+
+	mutex_lock(&op_sync_mutex);
+	sync_pass(false);
+	while (nr_aside && time_before(jiffies, deadline)) {
+		mutex_unlock(&op_sync_mutex);
+		schedule_timeout_uninterruptible(PERIOD_RETRY);
+		mutex_lock(&op_sync_mutex);
+		sync_pass(false);
+	}
+	sync_pass(true);
+	running = false;
+	for_each_possible_cpu(cpu)
+		end_context(&per_cpu(drains, cpu));
+	op_eb_stop();
+	mutex_unlock(&op_sync_mutex);
+}
+
+/**
+ * op_sync_quiesce() - see to it that nothing of the last run is under way
+ *
+ * Context: no counter and no hook is active, which might call the worker; may
+ *	sleep.
+ */
+void op_sync_quiesce(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu(op_cpu, cpu).work);
+	cancel_delayed_work_sync(&sync_work);
+	rcu_barrier();
+	WRITE_ONCE(grace, GRACE_NONE);
+}
+
+/**
+ * op_sync_init() - set up, once
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int op_sync_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		init_irq_work(&per_cpu(op_cpu, cpu).work, op_sync_work);
+	sync_wq = alloc_workqueue("oprofile", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	return sync_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * op_sync_exit() - undo op_sync_init()
+ */
+void op_sync_exit(void)
+{
+	destroy_workqueue(sync_wq);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cpu_buffer.c - the per-CPU ring between overflow handlers and the sync core
+ *
+ * One ring a CPU, written by the handlers on that CPU and read by the sync
+ * core. Handlers may interrupt one another (page-faults in process context,
+ * timers in hardirq context, counters in an NMI), strictly nested, and take
+ * no lock: each reserves its words with a local cmpxchg, and the outermost
+ * one publishes what all of them wrote, as perf's own ring buffer does.
+ *
+ * A record that was written by a nested handler states everything, and so
+ * does the one after it: what the outer handler was about to write may come
+ * before or after it in the ring. The same happens after a record that found
+ * no room, and when the sync core asks for it (op_ring.restate).
+ *
+ * All of a handler runs with preemption off, so an RCU grace period that
+ * begins after some change has all handlers behind it that missed it.
+ */
+#include <linux/cpumask.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "oprofile.h"
+
+DEFINE_PER_CPU(struct op_cpu, op_cpu);
+
+/* A ring holds at least that many samples, each with everything restated. */
+static unsigned long ring_words(unsigned long samples)
+{
+	if (samples > (ULONG_MAX >> 1) / sizeof(long) / OP_REC_MAX_WORDS)
+		return 0;
+	return roundup_pow_of_two(samples * OP_REC_MAX_WORDS);
+}
+
+static unsigned long *words_alloc(unsigned long samples)
+{
+	unsigned long words = ring_words(samples);
+
+	if (!words)
+		return NULL;
+	/* Don't have the OOM killer make room for a wish, and don't complain. */
+	return __vmalloc(words * sizeof(long),
+			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+}
+
+/**
+ * op_ring_alloc_cpu() - see to it that a CPU has an empty ring of a size
+ * @cpu: a possible CPU on which no counter runs
+ * @samples: how many samples it must hold
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int op_ring_alloc_cpu(int cpu, unsigned long samples)
+{
+	struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+	unsigned long size = ring_words(samples);
+	unsigned long *words;
+
+	if (ring->size && ring->size == size)
+		return 0;
+	words = words_alloc(samples);
+	if (!words)
+		return -ENOMEM;
+	vfree(ring->words);
+	memset(ring, 0, sizeof(*ring));
+	ring->words = words;
+	ring->size = size;
+	/* the first record states everything */
+	ring->restate = 1;
+	return 0;
+}
+
+/**
+ * op_rings_alloc() - op_ring_alloc_cpu() for all CPUs that are online
+ * @samples: how many samples a ring must hold
+ *
+ * Return: 0, or -ENOMEM; rings that were made remain.
+ */
+int op_rings_alloc(unsigned long samples)
+{
+	int cpu, err;
+
+	for_each_online_cpu(cpu) {
+		err = op_ring_alloc_cpu(cpu, samples);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * op_rings_try() - could rings of this size be had?
+ * @samples: how many samples a ring must hold
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int op_rings_try(unsigned long samples)
+{
+	unsigned long **rings;
+	unsigned int i, n = num_online_cpus();
+	int err = 0;
+
+	rings = kcalloc(n, sizeof(*rings), GFP_KERNEL);
+	if (!rings)
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++) {
+		rings[i] = words_alloc(samples);
+		if (!rings[i])
+			err = -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		vfree(rings[i]);
+	kfree(rings);
+	return err;
+}
+
+/**
+ * op_rings_reset() - forget what the last run left
+ *
+ * Context: no counter runs, nobody drains.
+ */
+void op_rings_reset(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+		unsigned long *words = ring->words;
+		unsigned long size = ring->size;
+
+		memset(ring, 0, sizeof(*ring));
+		ring->words = words;
+		ring->size = size;
+		/* the first record states everything */
+		ring->restate = 1;
+	}
+}
+
+/**
+ * op_rings_free() - free all rings
+ *
+ * Context: no counter runs, nobody drains.
+ */
+void op_rings_free(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
+
+		vfree(ring->words);
+		memset(ring, 0, sizeof(*ring));
+	}
+}
+
+/*
+ * Make all records up to here readable, unless this handler interrupted
+ * another one: that one will.
+ */
+static void ring_publish(struct op_ring *ring)
+{
+	unsigned long head;
+
+	if (ring->nest > 1) {
+		ring->nest--;
+		return;
+	}
+again:
+	head = local_read(&ring->head);
+	/* pairs with the acquire in op_ring_published() */
+	smp_store_release(&ring->pub, head);
+	/*
+	 * A handler that interrupts before this store counts as nested and
+	 * leaves the publishing to us, so look again after it.
+	 */
+	barrier();
+	WRITE_ONCE(ring->nest, 0);
+	barrier();
+	if (unlikely(local_read(&ring->head) != head)) {
+		WRITE_ONCE(ring->nest, 1);
+		goto again;
+	}
+}
+
+/* What the note of the current task's context says. */
+static inline unsigned long context_key(unsigned long *header,
+					struct mm_struct **mm)
+{
+	*mm = NULL;
+	if (unlikely(current->flags & PF_KTHREAD)) {
+		*header |= OP_REC_KTHREAD;
+		return 0;
+	}
+	if (likely(current->mm)) {
+		*mm = current->mm;
+		return (unsigned long)current->mm;
+	}
+	*header |= OP_REC_EXITING;
+	return (unsigned long)current;
+}
+
+static void ring_write(struct op_cpu *cpu, unsigned long header,
+		       unsigned long addr)
+{
+	struct op_ring *ring = &cpu->ring;
+	unsigned long mask = ring->size - 1;
+	unsigned long *words = ring->words;
+	unsigned long head, epoch, seen, key, flags = 0;
+	struct mm_struct *mm;
+	bool nested, all;
+	unsigned int n;
+	int nest;
+
+	nest = ring->nest + 1;
+	WRITE_ONCE(ring->nest, nest);
+	barrier();
+	nested = nest > 1;
+	if (unlikely(nested))
+		local_inc(&ring->nested);
+	key = context_key(&flags, &mm);
+
+	/*
+	 * What this record must state depends on what it follows, so both are
+	 * settled by one cmpxchg. An epoch that grows after it was read here
+	 * does no harm: a mapping that this handler may have interrupted is
+	 * not closed before the handler ends, as its TLB flush waits for us.
+	 */
+	do {
+		head = local_read(&ring->head);
+		seen = READ_ONCE(ring->restate) + local_read(&ring->nested);
+		epoch = atomic_long_read(&op_epoch);
+		all = nested || seen != ring->seen;
+		n = 2;
+		header &= ~(OP_REC_CONTEXT | OP_REC_EPOCH);
+		if (all || key != ring->key || current->pid != ring->tid) {
+			header |= OP_REC_CONTEXT;
+			n += 3;
+		}
+		if (all || epoch != ring->epoch) {
+			header |= OP_REC_EPOCH;
+			n++;
+		}
+		/* pairs with the release in the drain: it has read the words */
+		if (unlikely(head + n - smp_load_acquire(&ring->tail) >
+			     ring->size)) {
+			local_inc(&cpu->lost_overflow);
+			local_inc(&ring->nested);
+			goto out;
+		}
+	} while (unlikely(local_cmpxchg(&ring->head, head, head + n) != head));
+
+	if (header & OP_REC_CONTEXT) {
+		header |= flags;
+		/* The space is certain, so this reference will be found. */
+		if (mm)
+			op_mm_note(mm);
+	}
+	words[head++ & mask] = header;
+	if (header & OP_REC_EPOCH)
+		words[head++ & mask] = epoch;
+	if (header & OP_REC_CONTEXT) {
+		words[head++ & mask] = key;
+		words[head++ & mask] = current->pid;
+		words[head++ & mask] = current->tgid;
+	}
+	words[head & mask] = addr;
+	if (likely(!nested)) {
+		ring->seen = seen;
+		ring->key = key;
+		ring->tid = current->pid;
+		ring->epoch = epoch;
+	}
+out:
+	ring_publish(ring);
+	if (unlikely(head - READ_ONCE(ring->tail) > ring->size / 2 &&
+		     !READ_ONCE(ring->kicked))) {
+		WRITE_ONCE(ring->kicked, 1);
+		irq_work_queue(&cpu->work);
+	} else if (unlikely(!READ_ONCE(op_sync_armed))) {
+		WRITE_ONCE(op_sync_armed, 1);
+		irq_work_queue(&cpu->work);
+	}
+}
+
+/**
+ * op_add_sample() - take a sample that has passed the filters
+ * @regs: what the overflow interrupted
+ * @event: number of its event folder
+ *
+ * Context: any, with preemption off; process context under RCU (software
+ *	events), hardirq, NMI. Never waits.
+ */
+void op_add_sample(struct pt_regs *regs, unsigned int event)
+{
+	struct op_cpu *cpu = this_cpu_ptr(&op_cpu);
+	unsigned long addr = instruction_pointer(regs);
+	unsigned long header = event;
+
+	if (unlikely(!cpu->ring.size))
+		return;
+	local_inc(&cpu->received);
+	if (user_mode(regs)) {
+		/* The legacy vsyscall page lies up there too; it has no VMA. */
+		if (unlikely(addr >= TASK_SIZE_MAX))
+			goto invalid;
+		/*
+		 * With interrupts on, a TLB flush may have been served since
+		 * the address was current, and a new mapping be there by now.
+		 */
+		if (!in_hardirq() && !in_nmi())
+			header |= OP_REC_SOFT;
+	} else {
+		if (unlikely(!addr || addr == OP_ESCAPE_CODE))
+			goto invalid;
+		header |= OP_REC_KERNEL;
+	}
+	ring_write(cpu, header, addr);
+	return;
+
+invalid:
+	local_inc(&cpu->invalid_eip);
+}
+
+/**
+ * op_count_throttled() - count that perf stopped a counter until its next tick
+ *
+ * Context: as op_add_sample().
+ */
+void op_count_throttled(void)
+{
+	local_inc(&this_cpu_ptr(&op_cpu)->throttled);
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dcookie.c - file identities that outlive the files' users
+ *
+ * A cookie is a number for an inode as /proc/PID/maps shows it, told apart by
+ * superblock, device, inode number and generation. It remembers the first path
+ * seen and the build-id, and holds neither the file nor its file system.
+ *
+ * The build-id is taken from the page cache only: the ELF header of code that
+ * runs is there, and looking never waits for a disk, a FUSE server or a
+ * fanotify listener. So a cookie is complete when it is given out.
+ *
+ * Cookies are made under op_sync_mutex only, read under RCU by anybody, and
+ * freed when no reader can be left: at a start that finds the table full, and
+ * at unload.
+ */
+#include <linux/elf.h>
+#include <linux/fs.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "oprofile.h"
+
+/* The bound of the table: about 64 MiB with short paths or with long ones. */
+#define COOKIES_MAX		131072
+#define COOKIES_MAX_BYTES	(64UL << 20)
+
+/* the type of the note named GNU; the kernel has no name for it */
+#ifndef NT_GNU_BUILD_ID
+#define NT_GNU_BUILD_ID		3
+#endif
+
+#define PATH_BUFFER		8192
+#define BUILD_ID_MAX		32
+#define NOTES_MAX		4096	/* bytes of notes looked through */
+#define PHDRS_MAX		64
+
+struct identity {
+	const struct super_block *sb;	/* compared, never followed */
+	u64 ino;
+	u32 dev;
+	u32 generation;
+};
+
+struct cookie {
+	struct rhash_head node;
+	struct identity id;
+	unsigned long number;
+	u8 build_id_len;
+	u8 build_id[BUILD_ID_MAX];
+	struct rcu_head rcu;
+	char path[];
+};
+
+static const struct rhashtable_params cookie_params = {
+	.key_len = sizeof(struct identity),
+	.key_offset = offsetof(struct cookie, id),
+	.head_offset = offsetof(struct cookie, node),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable by_identity;
+static DEFINE_XARRAY(by_number);
+static char *path_buffer;
+static unsigned long nr_cookies, cookie_bytes;
+static unsigned long next_number = OP_COOKIE_FIRST;
+static bool ready;
+
+/* ---- build-id --------------------------------------------------------- */
+
+/* Copy from a file what the page cache has of it; all or nothing. */
+static bool read_cached(struct file *file, u64 pos, void *buf, size_t len)
+{
+	struct address_space *mapping = file->f_mapping;
+
+	if (pos + len < pos || pos + len > i_size_read(mapping->host))
+		return false;
+	while (len) {
+		size_t in_page = offset_in_page(pos);
+		size_t n = min_t(size_t, len, PAGE_SIZE - in_page);
+		struct page *page;
+		void *addr;
+
+		page = find_get_page(mapping, pos >> PAGE_SHIFT);
+		if (!page)
+			return false;
+		if (!PageUptodate(page)) {
+			put_page(page);
+			return false;
+		}
+		addr = kmap_local_page(page);
+		memcpy(buf, addr + in_page, n);
+		kunmap_local(addr);
+		put_page(page);
+		buf += n;
+		pos += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Look through a piece of notes; the sizes in it are anybody's. */
+static bool find_build_id(struct cookie *c, const u8 *notes, size_t len)
+{
+	size_t pos = 0;
+
+	while (len - pos >= sizeof(struct elf32_note)) {
+		struct elf32_note n;
+		size_t name, desc;
+
+		memcpy(&n, notes + pos, sizeof(n));
+		pos += sizeof(n);
+		if (n.n_namesz > len || n.n_descsz > len)
+			return false;
+		name = ALIGN(n.n_namesz, 4);
+		desc = ALIGN(n.n_descsz, 4);
+		if (name > len - pos || n.n_descsz > len - pos - name)
+			return false;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    !memcmp(notes + pos, "GNU", 4) &&
+		    n.n_descsz && n.n_descsz <= BUILD_ID_MAX) {
+			memcpy(c->build_id, notes + pos + name, n.n_descsz);
+			c->build_id_len = n.n_descsz;
+			return true;
+		}
+		if (desc > len - pos - name)
+			return false;
+		pos += name + desc;
+	}
+	return false;
+}
+
+static bool note_segment(struct cookie *c, struct file *file, u8 *buf,
+			 u64 offset, u64 size)
+{
+	size = min_t(u64, size, NOTES_MAX);
+	return read_cached(file, offset, buf, size) &&
+	       find_build_id(c, buf, size);
+}
+
+static void read_build_id(struct cookie *c, struct file *file)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		struct elf32_hdr e32;
+		struct elf64_hdr e64;
+	} h;
+	union {
+		struct elf32_phdr p32;
+		struct elf64_phdr p64;
+	} p;
+	bool is64, done = false;
+	unsigned int i, n;
+	u64 phoff;
+	u8 *buf;
+
+	if (!S_ISREG(file_inode(file)->i_mode))
+		return;
+	memset(&h, 0, sizeof(h));
+	if (!read_cached(file, 0, &h.e32, sizeof(h.e32)) ||
+	    memcmp(h.ident, ELFMAG, SELFMAG))
+		return;
+	is64 = h.ident[EI_CLASS] == ELFCLASS64;
+	if (is64 && !read_cached(file, 0, &h.e64, sizeof(h.e64)))
+		return;
+	if (!is64 && h.ident[EI_CLASS] != ELFCLASS32)
+		return;
+	if ((is64 ? h.e64.e_phentsize : h.e32.e_phentsize) !=
+	    (is64 ? sizeof(p.p64) : sizeof(p.p32)))
+		return;
+	phoff = is64 ? h.e64.e_phoff : h.e32.e_phoff;
+	n = min_t(unsigned int, is64 ? h.e64.e_phnum : h.e32.e_phnum, PHDRS_MAX);
+	buf = kmalloc(NOTES_MAX, GFP_KERNEL);
+	if (!buf)
+		return;
+	for (i = 0; i < n && !done; i++) {
+		if (is64) {
+			if (!read_cached(file, phoff + i * sizeof(p.p64),
+					 &p.p64, sizeof(p.p64)))
+				break;
+			if (p.p64.p_type == PT_NOTE)
+				done = note_segment(c, file, buf, p.p64.p_offset,
+						    p.p64.p_filesz);
+		} else {
+			if (!read_cached(file, phoff + i * sizeof(p.p32),
+					 &p.p32, sizeof(p.p32)))
+				break;
+			if (p.p32.p_type == PT_NOTE)
+				done = note_segment(c, file, buf, p.p32.p_offset,
+						    p.p32.p_filesz);
+		}
+	}
+	kfree(buf);
+}
+
+/* ---- cookies ---------------------------------------------------------- */
+
+static struct cookie *cookie_new(struct file *file, const struct identity *id)
+{
+	struct cookie *c;
+	size_t size, len;
+	char *path;
+
+	if (nr_cookies >= COOKIES_MAX)
+		return NULL;
+	path = d_path(op_file_path(file), path_buffer, PATH_BUFFER);
+	if (IS_ERR(path))
+		path = "?";
+	len = strlen(path) + 1;
+	size = struct_size(c, path, len);
+	if (cookie_bytes + size > COOKIES_MAX_BYTES)
+		return NULL;
+	c = kzalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	if (!c)
+		return NULL;
+	c->id = *id;
+	c->number = next_number;
+	memcpy(c->path, path, len);
+	read_build_id(c, file);
+	if (xa_err(xa_store(&by_number, c->number, c, GFP_KERNEL)))
+		goto free;
+	if (rhashtable_insert_fast(&by_identity, &c->node, cookie_params))
+		goto erase;
+	next_number++;
+	nr_cookies++;
+	cookie_bytes += size;
+	return c;
+
+erase:
+	xa_erase(&by_number, c->number);
+free:
+	kfree_rcu(c, rcu);
+	return NULL;
+}
+
+/**
+ * op_cookie() - the cookie of a file
+ * @file: a counted file
+ *
+ * Context: op_sync_mutex held, may sleep for memory only.
+ * Return: the cookie, or 0 where the table is full or memory is short.
+ */
+unsigned long op_cookie(struct file *file)
+{
+	struct inode *inode = op_file_inode(file);
+	struct identity id;
+	struct cookie *c;
+
+	memset(&id, 0, sizeof(id));
+	id.sb = inode->i_sb;
+	id.dev = new_encode_dev(inode->i_sb->s_dev);
+	id.ino = inode->i_ino;
+	id.generation = inode->i_generation;
+
+	c = rhashtable_lookup_fast(&by_identity, &id, cookie_params);
+	if (!c)
+		c = cookie_new(file, &id);
+	return c ? c->number : 0;
+}
+
+static bool must_escape(char ch)
+{
+	return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\\';
+}
+
+/**
+ * op_cookie_path() - the path of a cookie, escaped
+ * @cookie: its number
+ * @buf: takes the path, with a NUL
+ * @size: bytes in @buf
+ *
+ * Return: the length; -ENOENT where there is no such cookie. What does not fit
+ *	is cut off.
+ */
+int op_cookie_path(unsigned long cookie, char *buf, size_t size)
+{
+	const struct cookie *c;
+	const char *s;
+	size_t n = 0;
+
+	rcu_read_lock();
+	c = xa_load(&by_number, cookie);
+	if (!c) {
+		rcu_read_unlock();
+		return -ENOENT;
+	}
+	for (s = c->path; *s && n + 5 <= size; s++) {
+		if (must_escape(*s)) {
+			buf[n++] = '\\';
+			buf[n++] = '0' + ((*s >> 6) & 3);
+			buf[n++] = '0' + ((*s >> 3) & 7);
+			buf[n++] = '0' + (*s & 7);
+		} else {
+			buf[n++] = *s;
+		}
+	}
+	buf[n] = '\0';
+	rcu_read_unlock();
+	return n;
+}
+
+static void free_all(void)
+{
+	unsigned long index;
+	struct cookie *c;
+
+	xa_for_each(&by_number, index, c) {
+		rhashtable_remove_fast(&by_identity, &c->node, cookie_params);
+		xa_erase(&by_number, index);
+		kfree_rcu(c, rcu);
+		cond_resched();
+	}
+	nr_cookies = 0;
+	cookie_bytes = 0;
+}
+
+/**
+ * op_cookies_init() - set up, once
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int op_cookies_init(void)
+{
+	int err;
+
+	path_buffer = kmalloc(PATH_BUFFER, GFP_KERNEL);
+	if (!path_buffer)
+		return -ENOMEM;
+	err = rhashtable_init(&by_identity, &cookie_params);
+	if (err) {
+		kfree(path_buffer);
+		return err;
+	}
+	ready = true;
+	return 0;
+}
+
+/**
+ * op_cookies_start() - a new run begins
+ *
+ * Cookies stay, with their numbers, so that a stream that was saved can still
+ * be decoded; only a table that has no room for more is emptied.
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_cookies_start(void)
+{
+	if (nr_cookies >= COOKIES_MAX ||
+	    cookie_bytes > COOKIES_MAX_BYTES - PATH_BUFFER)
+		free_all();
+}
+
+/**
+ * op_cookies_exit() - undo op_cookies_init()
+ */
+void op_cookies_exit(void)
+{
+	if (!ready)
+		return;
+	ready = false;
+	free_all();
+	rhashtable_destroy(&by_identity);
+	xa_destroy(&by_number);
+	kfree(path_buffer);
+	/* kfree_rcu() needs nothing of the module, but be tidy */
+	rcu_barrier();
+}
+
+/* ---- the file dcookies ------------------------------------------------ */
+
+static void *dcookies_start(struct seq_file *m, loff_t *pos)
+	__acquires(RCU)
+{
+	unsigned long index = *pos;
+	struct cookie *c;
+
+	rcu_read_lock();
+	c = xa_find(&by_number, &index, ULONG_MAX, XA_PRESENT);
+	*pos = index;
+	return c;
+}
+
+static void *dcookies_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	unsigned long index = *pos;
+	struct cookie *c;
+
+	c = xa_find_after(&by_number, &index, ULONG_MAX, XA_PRESENT);
+	*pos = c ? index : *pos + 1;
+	return c;
+}
+
+static void dcookies_stop(struct seq_file *m, void *v)
+	__releases(RCU)
+{
+	rcu_read_unlock();
+}
+
+static int dcookies_show(struct seq_file *m, void *v)
+{
+	const struct cookie *c = v;
+	dev_t dev = new_decode_dev(c->id.dev);
+
+	seq_printf(m, "%lu %u:%u %llu %u ", c->number, MAJOR(dev), MINOR(dev),
+		   c->id.ino, c->id.generation);
+	if (c->build_id_len)
+		seq_printf(m, "%*phN ", c->build_id_len, c->build_id);
+	else
+		seq_puts(m, "- ");
+	seq_escape(m, c->path, " \t\n\\");
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations dcookies_ops = {
+	.start = dcookies_start,
+	.next = dcookies_next,
+	.stop = dcookies_stop,
+	.show = dcookies_show,
+};
+
+static int dcookies_open(struct inode *inode, struct file *file)
+{
+	if (!perfmon_capable())
+		return -EPERM;
+	return seq_open(file, &dcookies_ops);
+}
+
+const struct file_operations op_dcookies_fops = {
+	.owner = THIS_MODULE,
+	.open = dcookies_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = seq_release,
+};

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * event_buffer.c - the event buffer and its reader
+ *
+ * One ring of words between the sync core, which alone writes (op_sync_mutex),
+ * and one reader at a time. The words are those of uapi/oprofile.h, but for
+ * reserved cookies, which only the text in samples.c tells apart.
+ *
+ * A unit is what the ring never gives in part: a sample, or an escape with its
+ * operands. What does not fit is left out whole, counted, and what follows
+ * restates everything. A batch becomes readable when it is complete.
+ *
+ * The writer's state (op_writer) belongs to op_sync_mutex. The reader's
+ * (op_reader: position, what a decoder knows by now) and the run state belong
+ * to eb.mutex, which is never held while words are copied to the user, so that
+ * nobody waits for a reader's page fault. Positions grow without end; their
+ * low bits are an index. head and tail are stored with release and loaded with
+ * acquire by the other side: head says that the words are there, tail that
+ * they have been read. The ring has a power of two of words, of which no more
+ * are used than its user asked for.
+ *
+ * reader.c has the rest: how the two files give what is here.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "event_buffer.h"
+#include "oprofile.h"
+
+struct op_eb op_eb = {
+	.mutex = __MUTEX_INITIALIZER(op_eb.mutex),
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(op_eb.wait),
+};
+
+/* What the writer has said, and where it is. */
+static struct {
+	unsigned long pos;		/* behind the last word written */
+	struct op_said said;
+	bool module_notice;		/* escape 6 is owed */
+	unsigned long announced;	/* jiffies of the last wake-up */
+} writer;
+
+static unsigned long *words_alloc(unsigned long words)
+{
+	if (words > (ULONG_MAX >> 1) / sizeof(long))
+		return NULL;
+	words = roundup_pow_of_two(words);
+	/* Don't have the OOM killer make room for a wish, and don't complain. */
+	return __vmalloc(words * sizeof(long),
+			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+}
+
+/**
+ * op_eb_try() - could a buffer of this size be had?
+ * @words: words in it
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int op_eb_try(unsigned long words)
+{
+	unsigned long *buffer = words_alloc(words);
+
+	if (!buffer)
+		return -ENOMEM;
+	vfree(buffer);
+	return 0;
+}
+
+/**
+ * op_eb_start() - begin a run with an empty buffer
+ * @words: words in it
+ * @watershed: wake the reader when so few are free
+ *
+ * What the last run left is discarded; a unit that a reader has begun to read
+ * is still given to its end.
+ *
+ * Context: op_sync_mutex held.
+ * Return: 0, or -ENOMEM: nothing has changed.
+ */
+int op_eb_start(unsigned long words, unsigned long watershed)
+{
+	unsigned long *buffer = op_eb.words;
+
+	if (words != op_eb.size) {
+		buffer = words_alloc(words);
+		if (!buffer)
+			return -ENOMEM;
+	}
+	mutex_lock(&op_eb.mutex);
+	if (buffer != op_eb.words) {
+		vfree(op_eb.words);
+		op_eb.words = buffer;
+		op_eb.size = words;
+		op_eb.mask = roundup_pow_of_two(words) - 1;
+	}
+	op_eb.watershed = watershed;
+	op_eb.head = 0;
+	op_eb.tail = 0;
+	op_eb.ready = false;
+	op_eb.running = true;
+	op_eb.run++;
+	memset(&op_eb.reader.said, 0, sizeof(op_eb.reader.said));
+	op_eb.reader.pos = 0;
+	op_eb.reader.unit_pos = 0;
+	op_eb.reader.counts = false;
+	op_stats.delivered = 0;
+	op_eb.reader.restate = false;
+	mutex_unlock(&op_eb.mutex);
+
+	memset(&writer, 0, sizeof(writer));
+	writer.announced = jiffies;
+	return 0;
+}
+
+/**
+ * op_eb_stop() - the run has ended, and all of it is in the buffer
+ *
+ * Wakes the reader, for what is left and for the end of the file.
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_eb_stop(void)
+{
+	mutex_lock(&op_eb.mutex);
+	WRITE_ONCE(op_eb.running, false);
+	mutex_unlock(&op_eb.mutex);
+	op_eb_wake(true);
+	wake_up_interruptible_all(&op_eb.wait);
+}
+
+/**
+ * op_eb_exit() - free the buffer, at unload
+ */
+void op_eb_exit(void)
+{
+	vfree(op_eb.words);
+	op_eb.words = NULL;
+	op_eb.size = 0;
+}
+
+/* ---- writing: under op_sync_mutex ------------------------------------- */
+
+static void put(unsigned long word)
+{
+	op_eb.words[writer.pos++ & op_eb.mask] = word;
+}
+
+static bool room_for(unsigned int words)
+{
+	/* pairs with the release in reader_commit(): the words were read */
+	return writer.pos - smp_load_acquire(&op_eb.tail) + words <= op_eb.size;
+}
+
+/* From here on a decoder knows nothing. */
+static void forget(void)
+{
+	memset(&writer.said, 0, sizeof(writer.said));
+}
+
+/**
+ * op_eb_begin() - a batch begins
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_eb_begin(void)
+{
+	forget();
+}
+
+static bool same_context(const struct op_context *a, const struct op_context *b)
+{
+	return a->tid == b->tid && a->app == b->app && a->tgid == b->tgid &&
+	       a->cpu == b->cpu;
+}
+
+/*
+ * Say what a sample needs that has not been said. Returns false, with nothing
+ * that counts written, where there is no room for that and @more words.
+ */
+static bool state(const struct op_context *context, const struct op_entry *e,
+		  unsigned int more)
+{
+	struct op_said want = writer.said;
+	unsigned long text[OP_RESTATE_MAX];
+	unsigned int i, n;
+
+	want.cpu_known = true;
+	want.context_known = true;
+	want.mode_known = true;
+	if (!same_context(&want.context, context))
+		want.cookie_known = false;
+	want.context = *context;
+	want.kernel = e->kernel;
+	if (!e->kernel) {
+		want.cookie_known = true;
+		want.cookie = e->cookie;
+	}
+	n = op_restate(&writer.said, &want, text);
+	if (!room_for(n + more))
+		return false;
+	for (i = 0; i < n; i++)
+		put(text[i]);
+	writer.said = want;
+	return true;
+}
+
+/* Has all been said that this sample needs? */
+static bool said_all(const struct op_context *context, const struct op_entry *e)
+{
+	const struct op_said *said = &writer.said;
+
+	return said->context_known && said->mode_known &&
+	       said->kernel == e->kernel &&
+	       (e->kernel || (said->cookie_known && said->cookie == e->cookie)) &&
+	       same_context(&said->context, context);
+}
+
+/**
+ * op_eb_sample() - add a sample, whole or not at all
+ * @context: where and who it is
+ * @event: number of its event folder
+ * @entry: the sample, and the frames of its call chain behind it
+ * @frames: how many of those there are
+ *
+ * What does not fit is counted.
+ *
+ * Context: op_sync_mutex held, after op_eb_begin(); op_eb_publish() follows.
+ */
+void op_eb_sample(const struct op_context *context, unsigned int event,
+		  const struct op_entry *entry, unsigned int frames)
+{
+	unsigned long undo = writer.pos;
+	unsigned int i;
+
+	for (i = 0; i <= frames; i++, entry++) {
+		if (!said_all(context, entry) || frames) {
+			if (!state(context, entry, frames && !i ? 4 : 2))
+				goto full;
+			if (frames && !i) {
+				put(OP_ESCAPE_CODE);
+				put(OP_TRACE_BEGIN_CODE);
+			}
+		} else if (!room_for(2)) {
+			goto full;
+		}
+		put(entry->offset);
+		put(event);
+	}
+	return;
+
+full:
+	writer.pos = undo;
+	op_stats.lost_event_overflow++;
+	forget();
+}
+
+static void write_module_notice(void)
+{
+	if (!writer.module_notice || !room_for(2))
+		return;
+	put(OP_ESCAPE_CODE);
+	put(OP_MODULE_LOADED_CODE);
+	writer.module_notice = false;
+}
+
+/**
+ * op_eb_publish() - the batch is complete and may be read
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_eb_publish(void)
+{
+	write_module_notice();
+	/* pairs with the acquire in op_unit_take(): the words are there */
+	smp_store_release(&op_eb.head, writer.pos);
+}
+
+/**
+ * op_eb_module_loaded() - tell the reader that a kernel module was loaded
+ *
+ * Said once there is room, between batches.
+ *
+ * Context: op_sync_mutex held, no batch is open.
+ */
+void op_eb_module_loaded(void)
+{
+	writer.module_notice = true;
+	op_eb_publish();
+}
+
+/**
+ * op_eb_position() - how many words of this run have become readable so far
+ *
+ * Context: op_sync_mutex held.
+ */
+unsigned long op_eb_position(void)
+{
+	return op_eb.head;
+}
+
+/**
+ * op_eb_wake() - wake the reader, where there is reason to
+ * @now: there is reason even if the watershed is not reached and what is there
+ *	has not waited for a second
+ *
+ * Context: op_sync_mutex held, after a drain.
+ */
+void op_eb_wake(bool now)
+{
+	unsigned long used;
+
+	/* pairs with the release in reader_commit() */
+	used = writer.pos - smp_load_acquire(&op_eb.tail);
+	if (!used && !now)
+		return;
+	if (now || op_eb.size - used <= op_eb.watershed ||
+	    time_after_eq(jiffies, writer.announced + HZ)) {
+		writer.announced = jiffies;
+		mutex_lock(&op_eb.mutex);
+		op_eb.ready = used;
+		mutex_unlock(&op_eb.mutex);
+		if (used)
+			wake_up_interruptible(&op_eb.wait);
+	}
+}
+
+/**
+ * op_eb_waiting() - is there something that the reader was not woken for yet?
+ *
+ * Context: op_sync_mutex held.
+ */
+bool op_eb_waiting(void)
+{
+	return !READ_ONCE(op_eb.ready) && writer.pos != READ_ONCE(op_eb.tail);
+}
+
+/* ---- what has been said ----------------------------------------------- */
+
+/**
+ * op_restate() - the escapes that take a decoder from one state to another
+ * @said: what it knows
+ * @want: what it must know
+ * @words: takes at most OP_RESTATE_MAX words
+ *
+ * Return: how many words there are.
+ */
+unsigned int op_restate(const struct op_said *said, const struct op_said *want,
+			unsigned long *words)
+{
+	bool cpu, context, mode, cookie;
+	unsigned int n = 0;
+
+	cpu = !said->cpu_known || said->context.cpu != want->context.cpu;
+	context = want->context_known &&
+		  (cpu || !said->context_known ||
+		   !same_context(&said->context, &want->context));
+	mode = want->mode_known &&
+	       (cpu || !said->mode_known || said->kernel != want->kernel);
+	/* for user samples only, and again in each context */
+	cookie = want->mode_known && !want->kernel && want->cookie_known &&
+		 (cpu || context || !said->cookie_known ||
+		  said->cookie != want->cookie);
+
+	if (cpu) {
+		words[n++] = OP_ESCAPE_CODE;
+		words[n++] = OP_CPU_SWITCH_CODE;
+		words[n++] = want->context.cpu;
+	}
+	if (context) {
+		words[n++] = OP_ESCAPE_CODE;
+		words[n++] = OP_CTX_SWITCH_CODE;
+		words[n++] = want->context.tid;
+		words[n++] = want->context.app;
+		words[n++] = OP_ESCAPE_CODE;
+		words[n++] = OP_CTX_TGID_CODE;
+		words[n++] = want->context.tgid;
+	}
+	if (mode) {
+		words[n++] = OP_ESCAPE_CODE;
+		words[n++] = want->kernel ? OP_KERNEL_ENTER_CODE :
+					    OP_USER_ENTER_CODE;
+	}
+	if (cookie) {
+		words[n++] = OP_ESCAPE_CODE;
+		words[n++] = OP_COOKIE_SWITCH_CODE;
+		words[n++] = want->cookie;
+	}
+	return n;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * reader.c - the files buffer and samples
+ *
+ * One file at a time, of either kind. A read takes units under op_eb.mutex
+ * from a copy of the reader's state, lets go of the mutex, copies to the user,
+ * and only then makes the copy the state: what a fault kept from the user
+ * stays in the buffer. A unit (or a line) that was given in part keeps its
+ * place in the buffer until all of it is given; if the file is closed before,
+ * the next one gets it whole.
+ *
+ * A start may come between taking and committing: then the run has changed,
+ * and of what was taken only the rest of a unit is kept.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "event_buffer.h"
+#include "oprofile.h"
+
+#define BOUNCE_WORDS	(PAGE_SIZE / sizeof(long))
+
+/* Readers of the binary stream need not know the reserved cookies. */
+static unsigned long public_cookie(unsigned long cookie)
+{
+	return cookie < OP_COOKIE_FIRST ? OP_NO_COOKIE : cookie;
+}
+
+static bool unit_pending(const struct op_reader *r)
+{
+	return r->unit_at < r->unit_len;
+}
+
+static void take_word(struct op_reader *r, unsigned long word)
+{
+	r->unit[r->unit_len++] = word;
+}
+
+/* An escape; what it says is taken over in @r->said. */
+static void take_escape(struct op_reader *r)
+{
+	unsigned long code = op_eb_word(r->pos + 1);
+	struct op_said *said = &r->said;
+	unsigned int i, len = 2;
+
+	switch (code) {
+	case OP_CPU_SWITCH_CODE:
+		memset(said, 0, sizeof(*said));
+		said->cpu_known = true;
+		said->context.cpu = op_eb_word(r->pos + 2);
+		len = 3;
+		break;
+	case OP_CTX_SWITCH_CODE:
+		said->context_known = true;
+		said->cookie_known = false;
+		said->context.tid = op_eb_word(r->pos + 2);
+		said->context.app = op_eb_word(r->pos + 3);
+		said->context.tgid = op_eb_word(r->pos + 6);
+		len = 7;
+		break;
+	case OP_COOKIE_SWITCH_CODE:
+		said->cookie_known = true;
+		said->cookie = op_eb_word(r->pos + 2);
+		len = 3;
+		break;
+	case OP_KERNEL_ENTER_CODE:
+	case OP_USER_ENTER_CODE:
+		said->mode_known = true;
+		said->kernel = code == OP_KERNEL_ENTER_CODE;
+		break;
+	}
+	for (i = 0; i < len; i++)
+		take_word(r, op_eb_word(r->pos + i));
+	if (code == OP_CTX_SWITCH_CODE)
+		r->unit[3] = public_cookie(r->unit[3]);
+	else if (code == OP_COOKIE_SWITCH_CODE)
+		r->unit[2] = public_cookie(r->unit[2]);
+	r->pos += len;
+}
+
+static void take_restatement(struct op_reader *r)
+{
+	static const struct op_said nothing;
+	struct op_said want = r->said;
+
+	want.context.app = public_cookie(want.context.app);
+	want.cookie = public_cookie(want.cookie);
+	r->unit_len = op_restate(&nothing, &want, r->unit);
+}
+
+/**
+ * op_unit_take() - take the next unit from the event buffer
+ * @r: the state of the reader, with no unit pending
+ *
+ * A file that begins in the middle of a batch first gets a restatement.
+ *
+ * Context: op_eb.mutex held.
+ * Return: its words, now in @r->unit; 0 where the buffer is empty.
+ */
+unsigned int op_unit_take(struct op_reader *r)
+{
+	r->unit_at = 0;
+	r->unit_len = 0;
+	r->counts = false;
+	r->unit_pos = r->pos;
+	/* pairs with the release in op_eb_publish(): the words are there */
+	if (smp_load_acquire(&op_eb.head) == r->pos)
+		return 0;
+	if (r->restate) {
+		r->restate = false;
+		if (op_eb_word(r->pos) != OP_ESCAPE_CODE ||
+		    op_eb_word(r->pos + 1) != OP_CPU_SWITCH_CODE) {
+			take_restatement(r);
+			return r->unit_len;
+		}
+	}
+	if (op_eb_word(r->pos) == OP_ESCAPE_CODE) {
+		take_escape(r);
+	} else {
+		take_word(r, op_eb_word(r->pos));
+		take_word(r, op_eb_word(r->pos + 1));
+		r->pos += 2;
+		r->counts = true;
+	}
+	return r->unit_len;
+}
+
+/* The copy becomes the state, and the writer gets its room back. */
+static void reader_commit(const struct op_reader *r, unsigned long run,
+			  unsigned long delivered)
+{
+	unsigned long pos = op_eb.reader.pos;
+
+	if (run != op_eb.run) {
+		/* The rest of a unit of the last run, which counts no more. */
+		memcpy(op_eb.reader.unit, r->unit, sizeof(r->unit));
+		op_eb.reader.unit_len = r->unit_len;
+		op_eb.reader.unit_at = r->unit_at;
+		op_eb.reader.unit_pos = pos;
+		return;
+	}
+	op_eb.reader = *r;
+	op_stats.delivered += delivered;
+	/* pairs with the acquire in room_for(): the words were read */
+	smp_store_release(&op_eb.tail, unit_pending(r) ? r->unit_pos : r->pos);
+	if (!unit_pending(r) && r->pos == op_eb.head)
+		op_eb.ready = false;
+}
+
+/* ---- waiting ---------------------------------------------------------- */
+
+/*
+ * The conditions of a wait may not sleep, so they look without the mutex. They
+ * may err by a moment: whoever changes something wakes us afterwards, and a
+ * read that finds nothing waits again.
+ */
+static bool at_end(const struct op_file *f)
+{
+	return !READ_ONCE(op_eb.running) && READ_ONCE(op_eb.run) &&
+	       f->eof_run != READ_ONCE(op_eb.run);
+}
+
+static bool half_given(const struct op_file *f)
+{
+	return READ_ONCE(f->line_at) < READ_ONCE(f->line_len) ||
+	       READ_ONCE(op_eb.reader.unit_at) <
+	       READ_ONCE(op_eb.reader.unit_len);
+}
+
+static bool all_read(void)
+{
+	return READ_ONCE(op_eb.head) == READ_ONCE(op_eb.reader.pos);
+}
+
+/* Is there anything to give? With @any: also what is not ready yet. */
+static bool can_read(const struct op_file *f, bool any)
+{
+	if (half_given(f) || at_end(f))
+		return true;
+	return !all_read() &&
+	       (any || READ_ONCE(op_eb.ready) || !READ_ONCE(op_eb.running));
+}
+
+/* Waits for something to give, or for the end. */
+static int wait_for_data(struct file *file)
+{
+	struct op_file *f = file->private_data;
+
+	if (can_read(f, file->f_flags & O_NONBLOCK))
+		return 0;
+	if (file->f_flags & O_NONBLOCK)
+		return -EAGAIN;
+	if (wait_event_interruptible(op_eb.wait, can_read(f, false)))
+		return -EINTR;
+	return 0;
+}
+
+/* All is read and the run is over: say so, once. */
+static bool take_end(struct op_file *f)
+{
+	bool end;
+
+	mutex_lock(&op_eb.mutex);
+	end = at_end(f) && !half_given(f) && all_read();
+	if (end)
+		f->eof_run = op_eb.run;
+	mutex_unlock(&op_eb.mutex);
+	return end;
+}
+
+/* ---- buffer ----------------------------------------------------------- */
+
+/* Fill the bounce buffer with at most @room words. */
+static unsigned int fill_words(struct op_reader *r, unsigned long *out,
+			       unsigned int room, unsigned long *delivered)
+{
+	unsigned int n = 0;
+
+	*delivered = 0;
+	while (n < room) {
+		if (!unit_pending(r) && !op_unit_take(r))
+			break;
+		while (unit_pending(r) && n < room)
+			out[n++] = r->unit[r->unit_at++];
+		if (!unit_pending(r) && r->counts) {
+			(*delivered)++;
+			r->counts = false;
+		}
+	}
+	return n;
+}
+
+/* One bounce buffer's worth. Returns words given, 0 for none, or -EFAULT. */
+static int give_words(struct op_file *f, unsigned long __user *to, size_t words)
+{
+	unsigned long delivered, run;
+	struct op_reader r;
+	unsigned int n;
+
+	mutex_lock(&op_eb.mutex);
+	r = op_eb.reader;
+	run = op_eb.run;
+	n = fill_words(&r, f->bounce, min_t(size_t, words, BOUNCE_WORDS),
+		       &delivered);
+	mutex_unlock(&op_eb.mutex);
+	if (!n)
+		return 0;
+	if (copy_to_user(to, f->bounce, n * sizeof(long)))
+		return -EFAULT;
+	mutex_lock(&op_eb.mutex);
+	reader_commit(&r, run, delivered);
+	mutex_unlock(&op_eb.mutex);
+	return n;
+}
+
+static ssize_t buffer_read(struct file *file, char __user *to, size_t count,
+			   loff_t *pos)
+{
+	struct op_file *f = file->private_data;
+	size_t words = count / sizeof(long), done = 0;
+	int n;
+
+	if (!words)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&f->mutex))
+		return -EINTR;
+	do {
+		n = wait_for_data(file);
+		if (n)
+			break;
+		while (done < words) {
+			n = give_words(f, (unsigned long __user *)to + done,
+				       words - done);
+			if (n <= 0)
+				break;
+			done += n;
+			if (signal_pending(current))
+				break;
+			cond_resched();
+		}
+	} while (!done && n == 0 && !take_end(f));
+	mutex_unlock(&f->mutex);
+	return done ? done * sizeof(long) : n;
+}
+
+/* ---- samples ---------------------------------------------------------- */
+
+/*
+ * Take units up to a sample and make it a line. The header comes before the
+ * first one. Returns false where there is none.
+ */
+static bool fill_line(struct op_file *f, struct op_reader *r)
+{
+	unsigned long pos;
+
+	f->line_at = 0;
+	f->line_len = 0;
+	do {
+		pos = r->pos;
+		if (!op_unit_take(r))
+			return false;
+		/* Text needs no restatement: we know what was said. */
+	} while (!r->counts);
+	if (!f->header_done) {
+		f->header_done = true;
+		f->line_len = op_samples_header(f->line, OP_LINE_MAX);
+	}
+	f->line_len += op_samples_line(f->line + f->line_len,
+				       OP_LINE_MAX - f->line_len, &r->said,
+				       r->unit[0], r->unit[1], pos);
+	return true;
+}
+
+/* At most a line. Returns bytes given, 0 for none, or -EFAULT. */
+static ssize_t give_line(struct op_file *f, char __user *to, size_t count)
+{
+	struct op_reader r;
+	unsigned long run;
+	bool header_done = f->header_done;
+	size_t n;
+
+	mutex_lock(&op_eb.mutex);
+	r = op_eb.reader;
+	run = op_eb.run;
+	if (f->line_at == f->line_len && !fill_line(f, &r)) {
+		/* Escapes may have been all there was. */
+		r.unit_at = 0;
+		r.unit_len = 0;
+		reader_commit(&r, run, 0);
+		mutex_unlock(&op_eb.mutex);
+		return 0;
+	}
+	mutex_unlock(&op_eb.mutex);
+
+	n = min(count, f->line_len - f->line_at);
+	if (copy_to_user(to, f->line + f->line_at, n)) {
+		if (!f->line_at) {
+			/* It is still in the buffer. */
+			f->line_len = 0;
+			f->header_done = header_done;
+		}
+		return -EFAULT;
+	}
+	f->line_at += n;
+	if (f->line_at == f->line_len) {
+		f->line_at = 0;
+		f->line_len = 0;
+		/* the unit is given, as far as the buffer is concerned */
+		r.unit_at = r.unit_len;
+	}
+	mutex_lock(&op_eb.mutex);
+	if (run == op_eb.run)
+		reader_commit(&r, run, !f->line_len && r.counts);
+	mutex_unlock(&op_eb.mutex);
+	return n;
+}
+
+static ssize_t samples_read(struct file *file, char __user *to, size_t count,
+			    loff_t *pos)
+{
+	struct op_file *f = file->private_data;
+	size_t done = 0;
+	ssize_t n = 0;
+
+	if (!count)
+		return 0;
+	if (mutex_lock_interruptible(&f->mutex))
+		return -EINTR;
+	do {
+		n = wait_for_data(file);
+		if (n)
+			break;
+		while (done < count) {
+			n = give_line(f, to + done, count - done);
+			if (n <= 0)
+				break;
+			done += n;
+			if (signal_pending(current))
+				break;
+			cond_resched();
+		}
+	} while (!done && n == 0 && !take_end(f));
+	mutex_unlock(&f->mutex);
+	return done ? done : n;
+}
+
+/* ---- both ------------------------------------------------------------- */
+
+static __poll_t reader_poll(struct file *file, poll_table *wait)
+{
+	struct op_file *f = file->private_data;
+
+	poll_wait(file, &op_eb.wait, wait);
+	return can_read(f, false) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int reader_open(struct file *file, bool text)
+{
+	struct op_file *f;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f)
+		return -ENOMEM;
+	mutex_init(&f->mutex);
+	if (text)
+		f->line = kvmalloc(OP_LINE_MAX, GFP_KERNEL);
+	else
+		f->bounce = kmalloc_array(BOUNCE_WORDS, sizeof(long),
+					  GFP_KERNEL);
+	if (!f->line && !f->bounce) {
+		kfree(f);
+		return -ENOMEM;
+	}
+	if (test_and_set_bit(0, &op_eb.open)) {
+		kfree(f->bounce);
+		kvfree(f->line);
+		kfree(f);
+		return -EBUSY;
+	}
+	file->private_data = f;
+	return stream_open(file_inode(file), file);
+}
+
+static int buffer_open(struct inode *inode, struct file *file)
+{
+	return reader_open(file, false);
+}
+
+static int samples_open(struct inode *inode, struct file *file)
+{
+	return reader_open(file, true);
+}
+
+static int reader_release(struct inode *inode, struct file *file)
+{
+	struct op_file *f = file->private_data;
+	struct op_reader *r = &op_eb.reader;
+
+	mutex_lock(&op_eb.mutex);
+	/* The next file gets whole what this one got in part. */
+	if (unit_pending(r))
+		r->pos = r->unit_pos;
+	r->unit_at = 0;
+	r->unit_len = 0;
+	r->counts = false;
+	r->restate = r->said.cpu_known;
+	mutex_unlock(&op_eb.mutex);
+	clear_bit_unlock(0, &op_eb.open);
+	kfree(f->bounce);
+	kvfree(f->line);
+	kfree(f);
+	return 0;
+}
+
+const struct file_operations op_buffer_fops = {
+	.owner = THIS_MODULE,
+	.open = buffer_open,
+	.read = buffer_read,
+	.poll = reader_poll,
+	.release = reader_release,
+};
+
+const struct file_operations op_samples_fops = {
+	.owner = THIS_MODULE,
+	.open = samples_open,
+	.read = samples_read,
+	.poll = reader_poll,
+	.release = reader_release,
+};
