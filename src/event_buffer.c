@@ -361,8 +361,8 @@ unsigned int op_restate(const struct op_said *said, const struct op_said *want,
 		   !same_context(&said->context, &want->context));
 	mode = want->mode_known &&
 	       (cpu || !said->mode_known || said->kernel != want->kernel);
-	/* for user samples only, and again in each context */
-	cookie = want->mode_known && !want->kernel && want->cookie_known &&
+	/* again in each context; also in the kernel, it holds for what follows */
+	cookie = want->cookie_known &&
 		 (cpu || context || !said->cookie_known ||
 		  said->cookie != want->cookie);
 

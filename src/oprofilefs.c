@@ -56,6 +56,9 @@ static ssize_t control_write(struct file *file, const char __user *from,
 	char text[TEXT_MAX];
 	int err;
 
+	/* root passes the mode of a read-only file */
+	if (!control->set && !control->set_number)
+		return -EACCES;
 	if (!perfmon_capable())
 		return -EPERM;
 	if (count >= sizeof(text))

@@ -99,9 +99,9 @@ INTERVAL_TREE_DEFINE(struct picture, rb, unsigned long, subtree_last,
 		     PICTURE_START, PICTURE_LAST, static __maybe_unused,
 		     ranges)
 
-/* Pictures ready for the hooks of each CPU, and in all. */
+/* Pictures ready for the hooks of each CPU, and taken at one time (25 MB). */
 #define POOL_PER_CPU		1024
-#define PICTURES_MAX		131072
+#define USED_MAX		131072
 
 struct pool {
 	struct llist_head free;
@@ -136,12 +136,12 @@ static void fill_pools(struct work_struct *work)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_present_cpu(cpu) {
 		struct pool *pool = per_cpu_ptr(&pools, cpu);
 
 		while (READ_ONCE(filling) &&
 		       atomic_read(&pool->count) < POOL_PER_CPU &&
-		       atomic_read(&nr_pictures) < PICTURES_MAX) {
+		       atomic_read(&nr_used) < USED_MAX) {
 			struct picture *p = kmalloc(sizeof(*p), GFP_KERNEL |
 						    __GFP_NOWARN);
 

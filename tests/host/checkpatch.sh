@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The newest checkpatch of the kernels at hand, --strict, over all kernel code.
+# host: kernels=debug-6.12
+
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+# shellcheck source=tests/guest/lib.sh
+. "$ROOT/tests/guest/lib.sh"
+
+need_packages perl
+cd "$ROOT" # checkpatch itself leaves a file where it runs
+checkpatch=$CACHE/kernels/debug-6.12/current/linux/scripts/checkpatch.pl
+for file in $(find include src kunit -name '*.[ch]' | LC_ALL=C sort); do
+	ignore=()
+	# The one file that may ask for a version.
+	[ "$file" != include/compat.h ] || ignore=(--ignore 'LINUX_VERSION_CODE,CONSTANT_COMPARISON')
+	report=$(perl "$checkpatch" --strict --no-tree --no-summary --quiet \
+		--show-types "${ignore[@]}" --file "$file" 2>&1) ||
+		report+="(exit status $?)"
+	is "$report" "" "checkpatch $file"
+done
+done_testing

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# "make W=1 C=2" from clean sources: no warning, gcc's or sparse's, in our files.
+# (The kernel's own headers have some.)
+# host: kernels=6.1,6.12
+
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+for part in chroot kernel module tap; do
+	# shellcheck source=/dev/null
+	. "$ROOT/tests/lib/$part.sh"
+done
+# shellcheck source=tests/guest/lib.sh
+. "$ROOT/tests/guest/lib.sh"
+
+# warnings KERNEL: prints what gcc, sparse, objtool and modpost say about ours.
+warnings()
+{
+	local kernel=$1 dir=$CACHE/kernels/$1/current builder tree inside
+
+	builder=$(<"$dir/builder")
+	tree=$CACHE/build/warnings-$kernel
+	inside=$(builder_path "$builder" "$tree")
+	builder_packages "$builder" sparse >&2
+	rm -rf "$tree"
+	module_sync "$ROOT" "$tree"
+	in_builder "$builder" make -j2 -C "$inside" KDIR="$(<"$dir/kdir")" W=1 C=2 \
+		>"$tree/.log" 2>&1 || { cat "$tree/.log"; return; }
+	grep -E "^($inside/)?(src|include|kunit)/.*: |^(WARNING|ERROR): modpost" \
+		"$tree/.log" || true
+	[ "$(grep -c '^ *CHECK ' "$tree/.log")" -ge \
+		"$(grep -c '^src/.*\.c$' "$tree/.sources")" ] ||
+		echo "sparse has not seen every file"
+}
+
+kernels=6.1,6.12
+[ -z "${OPROFILE_LONG:-}" ] || kernels+=,7.3
+for kernel in ${kernels//,/ }; do
+	report=$(warnings "$kernel")
+	is "$report" "" "no warning with W=1 C=2 on $kernel"
+done
+done_testing

@@ -1,0 +1,155 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What is inside a virtual machine: an initramfs of busybox, the test programs
+# with the libraries they need, and per boot the module and the script. The
+# kernel unpacks concatenated archives one after the other, so that the parts
+# which seldom change are packed once.
+
+# pack DIR: a cpio archive of it on stdout.
+pack()
+{
+	(cd "$1" && find . -mindepth 1 -printf '%P\0' | LC_ALL=C sort -z |
+		cpio --quiet --null -o -H newc -R 0:0)
+}
+
+# guest_base: prints the archive with busybox and init.
+guest_base()
+{
+	local dir=$CACHE/guest key applet
+
+	need_packages busybox-static cpio >&2
+	key=$(cat /bin/busybox "$ROOT/tests/lib/init" | sha256sum | cut -c 1-16)
+	if [ ! -f "$dir/base-$key.cpio" ]; then
+		rm -rf "$dir/base"
+		mkdir -p "$dir/base"/{bin,dev,etc,lib/modules,out,proc,root,run,sys,tmp}
+		ln -s bin "$dir/base/sbin"
+		mkdir -p "$dir/base/usr"
+		ln -s ../bin "$dir/base/usr/bin"
+		ln -s ../bin "$dir/base/usr/sbin"
+		cp /bin/busybox "$dir/base/bin/"
+		for applet in $(busybox --list); do
+			[ "$applet" = busybox ] ||
+				ln -s busybox "$dir/base/bin/$applet"
+		done
+		echo 'root:x:0:0:root:/root:/bin/sh' >"$dir/base/etc/passwd"
+		echo 'user:x:1000:1000:user:/tmp:/bin/sh' >>"$dir/base/etc/passwd"
+		printf 'root:x:0:\nuser:x:1000:\n' >"$dir/base/etc/group"
+		install -m 755 "$ROOT/tests/lib/init" "$dir/base/init"
+		pack "$dir/base" >"$dir/base-$key.cpio.new"
+		mv "$dir/base-$key.cpio.new" "$dir/base-$key.cpio"
+	fi
+	echo "$dir/base-$key.cpio"
+}
+
+# prog_flags FILE: its "// link: FLAGS" line.
+prog_flags()
+{
+	sed -n 's,^// link: ,,p' "$1"
+}
+
+# prog_compile OUTPUT SOURCE FLAG...
+prog_compile()
+{
+	local output=$1 source=$2
+
+	shift 2
+	# shellcheck disable=SC2046 # flags are words
+	gcc -O1 -g -Wall -Wextra -Werror -I"$ROOT/include" -L"$(dirname "$output")" \
+		-o "$output" "$source" "$@" $(prog_flags "$source")
+}
+
+# progs_build DIR: compiles tests/prog, shared libraries first. One that doesn't
+# compile is missing in the machine (and fails tests/host/programs.sh).
+progs_build()
+{
+	local dir=$1 source name
+
+	for source in "$ROOT"/tests/prog/*.so.c "$ROOT"/tests/prog/*.c; do
+		[ -e "$source" ] || continue
+		name=$(basename "$source" .c)
+		case $source in
+		*.so.c)	name=lib${name%.so}.so
+			set -- -shared -fPIC ;;
+		*)	set -- ;;
+		esac
+		[ -e "$dir/$name" ] || prog_compile "$dir/$name" "$source" "$@" ||
+			say "tests/prog: no $name"
+	done
+}
+
+# add_libraries ROOTDIR FILE...: what ldd says they need, at the same paths.
+add_libraries()
+{
+	local dir=$1 library
+
+	shift
+	for library in $(ldd "$@" 2>/dev/null |
+			grep -oE '(=> )?/[^ ]+ \(0x' |
+			sed -E 's/^=> //; s/ \(0x$//' | sort -u); do
+		[ -e "$dir$library" ] || [ -e "$dir/lib/${library##*/}" ] ||
+			install -D -m 755 "$library" "$dir$library"
+	done
+}
+
+progs_key()
+{
+	{
+		find "$ROOT/tests/prog" "$ROOT/include/uapi" -name '*.[ch]' \
+			-type f -print0 2>/dev/null | LC_ALL=C sort -z |
+			xargs -0 -r sha256sum
+		gcc --version
+		cat "$ROOT/tests/lib/guest.sh"
+	} | sha256sum | cut -c 1-16
+}
+
+guest_progs_locked()
+{
+	local archive=$1 dir=$CACHE/guest/progs
+
+	if [ -f "$archive" ]; then
+		cat "$archive.log"
+		return
+	fi
+	rm -rf "$dir"
+	mkdir -p "$dir/bin" "$dir/root/bin" "$dir/root/lib"
+	progs_build "$dir/bin" >"$archive.log" 2>&1
+	cat "$archive.log"
+	find "$dir/bin" -name 'lib*.so' -exec cp {} "$dir/root/lib/" \;
+	find "$dir/bin" -type f ! -name 'lib*.so' -exec cp {} "$dir/root/bin/" \;
+	if [ -n "$(ls "$dir/root/bin")" ]; then
+		LD_LIBRARY_PATH=$dir/bin add_libraries "$dir/root" "$dir"/bin/*
+	fi
+	pack "$dir/root" >"$archive.new"
+	mv "$archive.new" "$archive"
+	# The sources have changed: the older archives are of no more use.
+	find "$CACHE/guest" -name 'progs-*' -mmin +60 ! -path "$archive*" -delete
+}
+
+# guest_progs: prints the archive with the test programs.
+guest_progs()
+{
+	local archive
+
+	need_packages gcc libc6-dev >&2
+	archive=$CACHE/guest/progs-$(progs_key).cpio
+	mkdir -p "$CACHE/guest"
+	locked progs guest_progs_locked "$archive" >&2
+	echo "$archive"
+}
+
+# guest_tools TOOL...: an archive, on stdout, of programs of this machine.
+guest_tools()
+{
+	local dir tool path
+
+	dir=$(mktemp -d)
+	mkdir -p "$dir/tools"
+	for tool; do
+		path=$(command -v "$tool") || die "no $tool on this machine"
+		install -D -m 755 "$path" "$dir/tools/${tool##*/}"
+		add_libraries "$dir" "$path"
+	done
+	pack "$dir"
+	rm -rf "$dir"
+}

@@ -1,0 +1,308 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Kernels by name: Debian's own (6.1, 6.12, 7.3: whatever its suite's newest is
+# called) and debug ones built from the same suite's source (debug-6.12).
+# A kernel is a folder in the cache, named after the package version:
+#
+#	bzImage		what boots, unless there is
+#	vmlinux		the same unpacked, which saves a guest several seconds
+#	release		its uname -r
+#	builder		who builds modules for it: host, or a chroot
+#	kdir		its build folder, as the builder sees it
+
+KERNEL_MAX_AGE=86400	# seconds until the mirror is asked for a newer one
+
+# kernel_suite NAME: the Debian release and the suite of it.
+kernel_suite()
+{
+	case ${1#debug-} in
+	6.1)	echo bookworm bookworm ;;
+	6.12)	echo trixie trixie ;;
+	7.3)	echo trixie trixie-backports ;;
+	*)	die "no such kernel: $1" ;;
+	esac
+}
+
+# kernel_candidate BUILDER SUITE: "version release" of its newest headers.
+kernel_candidate()
+{
+	local builder=$1 suite=$2 version release
+
+	version=$(in_builder "$builder" apt-cache \
+			-o "APT::Default-Release=$suite" policy linux-headers-amd64 |
+		awk '$1 == "Candidate:" { print $2 }')
+	release=$(in_builder "$builder" apt-cache \
+			show "linux-headers-amd64=$version" |
+		sed -n 's/^Depends:.*linux-headers-\([0-9][^ ,]*\).*/\1/p')
+	[ -n "$release" ] || return 1
+	echo "$version $release"
+}
+
+# The host's installed headers will do: upgrading them is its owner's business.
+kernel_installed()
+{
+	local release version
+
+	release=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 |
+		sed -n 's/.*linux-headers-\([0-9][^ ,]*\).*/\1/p')
+	version=$(dpkg-query -W -f '${Version}' "linux-headers-$release")
+	echo "$version $release"
+}
+
+kernel_download()
+{
+	local builder=$1 dir=$2 package=$3
+
+	# apt's unprivileged user can't write here, and need not.
+	in_builder "$builder" sh -ec 'cd "$1"
+		apt-get -q -o APT::Sandbox::User=root download "$2"' \
+		sh "$(builder_path "$builder" "$dir")" "$package"
+}
+
+kernel_download_updated()
+{
+	in_builder "$1" apt-get -q update && kernel_download "$@"
+}
+
+# kernel_fetch BUILDER DIR PACKAGE=VERSION MEMBER FILE: one file of a package, by
+# a pattern of its name there.
+kernel_fetch()
+{
+	local builder=$1 dir=$2 package=$3 member=$4 file=$5 deb
+
+	rm -f "$dir"/*.deb
+	quietly "$CACHE/apt.log" kernel_download "$builder" "$dir" "$package" \
+		2>/dev/null ||
+		retry quietly "$CACHE/apt.log" \
+			kernel_download_updated "$builder" "$dir" "$package"
+	deb=$(echo "$dir"/*.deb)
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "$member" >"$file"
+	[ -s "$file" ] || die "nothing like $member in $package"
+	rm -f "$deb"
+}
+
+# image_field FILE OFFSET SIZE: a number in the header of a bzImage.
+image_field()
+{
+	od -An -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
+}
+
+# kernel_unpack DIR: the ELF image inside bzImage (Documentation/arch/x86/boot:
+# setup_sects, payload_offset, payload_length), which QEMU starts through PVH.
+kernel_unpack()
+{
+	local image=$1/bzImage skip length unpack
+
+	skip=$((($(image_field "$image" $((0x1f1)) 1) + 1) * 512 +
+		$(image_field "$image" $((0x248)) 4)))
+	length=$(image_field "$image" $((0x24c)) 4)
+	case $(od -An -t x1 -j "$skip" -N 4 "$image" | tr -d ' ') in
+	fd377a58) unpack=xz ;;
+	28b52ffd) unpack=zstd ;;
+	1f8b*)	unpack=gzip ;;
+	*)	return 0 ;;
+	esac
+	# Behind the data stands its length, which the tools complain about.
+	tail -c +$((skip + 1)) "$image" | head -c "$length" |
+		"$unpack" -dcq >"$1/vmlinux" 2>/dev/null || true
+	[ "$(head -c 4 "$1/vmlinux")" = $'\177ELF' ] || rm -f "$1/vmlinux"
+}
+
+# kernel_add_debian NAME BUILDER VERSION RELEASE DIR
+kernel_add_debian()
+{
+	local builder=$2 version=$3 release=$4 dir=$5 image
+
+	say "getting kernel $release ($version)"
+	if [ "$builder" = host ]; then
+		need_packages gcc make
+	else
+		builder_packages "$builder" "linux-headers-$release=$version"
+	fi
+	# Newer packages keep the image apart from what installs it; some
+	# headers bring it along.
+	image=linux-binary-$release=$version
+	in_builder "$builder" apt-cache show "$image" >"$CACHE/apt.log" 2>&1 ||
+		image=linux-image-$release=$version
+	cp "$CACHE/chroots/$builder/boot/vmlinuz-$release" "$dir/bzImage" \
+		2>/dev/null ||
+		kernel_fetch "$builder" "$dir" "$image" '*/vmlinuz*' "$dir/bzImage"
+	need_packages xz-utils zstd
+	kernel_unpack "$dir"
+	echo "/lib/modules/$release/build" >"$dir/kdir"
+	echo "$release" >"$dir/release"
+}
+
+debug_fragments()
+{
+	cat "$ROOT/tests/kernel/debug.config"
+	cat "$ROOT/tests/kernel/$1.config"
+}
+
+# Every line of the fragments must still be true.
+debug_config_lost()
+{
+	debug_fragments "$1" | awk '
+		NR == FNR	{ have[$0] = 1; next }
+		/^CONFIG_/	{ if (!have[$0]) print $0 }
+		/^# CONFIG_.* is not set$/ {
+			if (have[$2 "=y"] || have[$2 "=m"]) print $0
+		}' "$2" -
+}
+
+# kernel_add_debug NAME BUILDER VERSION RELEASE DIR
+kernel_add_debug()
+{
+	local name=$1 builder=$2 version=$3 release=$4 dir=$5 source lost inside
+
+	source=linux-source-$(expr "$release" : '\([0-9]*\.[0-9]*\)')
+	inside=$(builder_path "$builder" "$dir")
+	builder_packages "$builder" bc bison flex gcc libc6-dev libelf-dev \
+		libssl-dev lz4 make openssl xz-utils
+	say "getting $source ($version)"
+	kernel_fetch "$builder" "$dir" "$source=$version" \
+		'*/linux-source-*.tar.xz' "$dir/source.tar.xz"
+	tar -C "$dir" -xf "$dir/source.tar.xz"
+	rm "$dir/source.tar.xz"
+	mv "$dir/$source" "$dir/linux"
+	debug_fragments "$name" >"$dir/fragments"
+	say "building kernel $name (some minutes)"
+	quietly "$dir/build.log" in_builder "$builder" sh -ec '
+		cd "$1/linux"
+		cat kernel/configs/tiny-base.config kernel/configs/tiny.config \
+			arch/x86/configs/tiny.config ../fragments >../answers
+		make -s KCONFIG_ALLCONFIG=../answers allnoconfig
+		' sh "$inside"
+	lost=$(debug_config_lost "$name" "$dir/linux/.config")
+	[ -z "$lost" ] || die "$name: options lost in allnoconfig:
+$lost"
+	quietly "$dir/build.log" in_builder "$builder" sh -ec '
+		cd "$1/linux"
+		make -s -j"$(nproc)" bzImage modules
+		make -s kernelrelease >../release
+		' sh "$inside"
+	cp "$dir/linux/arch/x86/boot/bzImage" "$dir/bzImage"
+	debug_trim "$dir/linux"
+	echo "$inside/linux" >"$dir/kdir"
+}
+
+# Modules need the headers, the tools and Module.symvers; nothing else stays.
+debug_trim()
+{
+	(
+		cd "$1" || exit
+		rm -rf Documentation .tmp_* vmlinux vmlinux.* modules.builtin*
+		find . \( -path ./tools -o -path ./scripts \) -prune -o \
+			\( -name '*.[oa]' -o -name '.*.cmd' \) -type f \
+			-exec rm -f {} +
+		find drivers fs sound net arch/[!x]* -name '*.[cS]' -type f \
+			-exec rm -f {} +
+	)
+}
+
+kernel_add()
+{
+	local name=$1 builder=$2 version=$3 release=$4 dir=$5
+
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new"
+	echo "$builder" >"$dir.new/builder"
+	case $name in
+	debug-*) # built in place: its tools remember no path, make's do
+		kernel_add_debug "$name" "$builder" "$version" "$release" "$dir.new"
+		sed -i 's,\.new/linux$,/linux,' "$dir.new/kdir" ;;
+	*)	kernel_add_debian "$name" "$builder" "$version" "$release" "$dir.new" ;;
+	esac
+	mv "$dir.new" "$dir"
+}
+
+# Old versions are of no use once a newer one works.
+kernel_set_current()
+{
+	local dir=$1 name=$2 other
+
+	ln -sfn "$(basename "$dir")" "$CACHE/kernels/$name/current"
+	touch "$CACHE/kernels/$name/checked"
+	for other in "$CACHE/kernels/$name"/*/; do
+		other=${other%/}
+		[ "$other" = "$CACHE/kernels/$name/current" ] ||
+		[ "$other" = "$dir" ] ||
+			rm -rf "$other"
+	done
+}
+
+# Asks the mirror, adds what is new. Without a network, what is there will do.
+kernel_refresh()
+{
+	local name=$1 release suite builder found dir key
+
+	read -r release suite <<<"$(kernel_suite "$name")"
+	builder=$(builder_of "$release")
+	if [ "$builder" = host ]; then
+		case $name in
+		debug-*)	found=$(kernel_candidate host "$suite") ||
+				retry quietly "$CACHE/apt.log" apt-get -q update
+				found=$(kernel_candidate host "$suite") ;;
+		*)	need_packages linux-headers-amd64
+			found=$(kernel_installed) ;;
+		esac
+	else
+		locked "chroot-$builder" chroot_prepare "$builder"
+		chroot_refresh "$builder" || [ ! -e "$CACHE/kernels/$name/current" ] ||
+			say "no mirror: kernel $name stays as it is"
+		found=$(kernel_candidate "$builder" "$suite")
+	fi
+	[ -n "$found" ] || die "$name: no candidate version"
+	# shellcheck disable=SC2086 # two words
+	set -- $found
+	key=$1
+	case $name in
+	debug-*) key+=-$(debug_fragments "$name" | sha256sum | cut -c 1-8) ;;
+	esac
+	dir=$CACHE/kernels/$name/$key
+	[ -d "$dir" ] || locked "builder-$builder" \
+		kernel_add "$name" "$builder" "$1" "$2" "$dir"
+	kernel_set_current "$dir" "$name"
+}
+
+chroot_refresh()
+{
+	local stamp=$CACHE/chroots/$1.checked
+
+	! fresh "$stamp" || return 0
+	quietly "$CACHE/apt-$1.log" in_builder "$1" apt-get -q update 2>/dev/null ||
+		return 1
+	touch "$stamp"
+}
+
+fresh()
+{
+	[ -e "$1" ] && [ $(($(date +%s) - $(stat -c %Y "$1"))) -lt $KERNEL_MAX_AGE ]
+}
+
+debug_stale()
+{
+	case $1 in
+	debug-*) ! debug_fragments "$1" |
+			cmp -s - "$CACHE/kernels/$1/current/fragments" ;;
+	*)	return 1 ;;
+	esac
+}
+
+kernel_prepare_locked()
+{
+	mkdir -p "$CACHE/kernels/$1"
+	if ! [ -e "$CACHE/kernels/$1/current/bzImage" ] ||
+	   ! fresh "$CACHE/kernels/$1/checked" || debug_stale "$1"; then
+		kernel_refresh "$1"
+	fi
+}
+
+# kernel_prepare NAME: prints the kernel's folder once it is there.
+kernel_prepare()
+{
+	kernel_suite "$1" >/dev/null
+	locked "kernel-$1" kernel_prepare_locked "$1" >&2
+	readlink -f "$CACHE/kernels/$1/current"
+}
