@@ -66,11 +66,28 @@ static inline const struct path *op_file_path(struct file *file)
 }
 
 /**
+ * op_file_data_inode() - the inode whose page cache has a file's contents
+ * @file: a counted file, from a VMA or an exe_file
+ *
+ * An exe_file on overlayfs is the overlay's, whose own page cache is empty;
+ * what a VMA has is the real file.
+ *
+ * Return: the inode, valid as long as the file.
+ */
+static inline struct inode *op_file_data_inode(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+
+	if (inode->i_sb->s_magic == OVERLAYFS_SUPER_MAGIC)
+		return d_real_inode(file->f_path.dentry);
+	return inode;
+}
+
+/**
  * op_file_inode() - the inode of a file as /proc/PID/maps shows it
  * @file: a counted file, from a VMA or an exe_file
  *
- * Since 6.8 that is the user's inode on overlayfs. Before, maps shows the
- * real one, which a VMA's file has, but an exe_file must be asked for.
+ * Since 6.8 that is the user's inode on overlayfs; before, the real one.
  *
  * Return: the inode, valid as long as the file.
  */
@@ -79,11 +96,7 @@ static inline struct inode *op_file_inode(struct file *file)
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 	return d_inode(op_file_path(file)->dentry);
 #else
-	struct inode *inode = file_inode(file);
-
-	if (inode->i_sb->s_magic == OVERLAYFS_SUPER_MAGIC)
-		return d_real_inode(file->f_path.dentry);
-	return inode;
+	return op_file_data_inode(file);
 #endif
 }
 

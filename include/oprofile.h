@@ -428,6 +428,9 @@ extern const struct file_operations op_dcookies_fops;
 
 /* ---- the sync core: buffer_sync.c ------------------------------------- */
 
+/* How long a sample may be set aside, in jiffies. */
+#define OP_ASIDE_TIME		(3 * HZ)
+
 /* Handlers read it after each sample; zero: nobody will come by himself. */
 extern int op_sync_armed;
 
@@ -437,9 +440,7 @@ int op_sync_start(unsigned long words, unsigned long watershed);
 void op_sync_stop(void);
 void op_sync_quiesce(void);
 void op_sync_work(struct irq_work *work);
-void op_sync_now(void);
-void op_sync_lock_drained(void);
-void op_sync_unlock(void);
+void op_sync_drained(void (*fn)(void *data), void *data);
 
 /* ---- the event buffer: event_buffer.c --------------------------------- */
 

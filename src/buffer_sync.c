@@ -2,8 +2,8 @@
 /*
  * buffer_sync.c - the sync core: from the rings to the event buffer
  *
- * Runs in process context only, one drain at a time (op_sync_mutex): in the
- * worker, for `dump`, when a kernel module comes or goes, and at stop. It turns
+ * Runs in workers only, one drain at a time (op_sync_mutex): in its own time,
+ * for `dump`, when a kernel module comes or goes, and at stop. It turns
  * each sample's address into a cookie and an offset, with the pictures' help,
  * and never waits for one process: a sample whose address space can't be asked
  * now is set aside and tried again.
@@ -34,7 +34,6 @@
 #define PERIOD_RETRY		max(HZ / 50, 1)	/* while samples are aside */
 #define PERIOD_GRACE		max(HZ / 4, 1)	/* while pictures wait */
 #define ASIDE_MAX		8192
-#define ASIDE_TIME		(3 * HZ)
 #define STOP_GRACE		(HZ / 2)
 
 /**
@@ -234,7 +233,7 @@ static void set_aside(const struct subject *s, unsigned long header,
 	a->subject = *s;
 	a->header = header;
 	a->why = why;
-	a->deadline = jiffies + ASIDE_TIME;
+	a->deadline = jiffies + OP_ASIDE_TIME;
 	memcpy(a->addr, addr, n * sizeof(*addr));
 	op_mm_note(s->mm);
 	op_slot_of(s->mm)->aside++;
@@ -530,36 +529,61 @@ void op_sync_work(struct irq_work *work)
 		queue_delayed_work(sync_wq, &sync_work, PERIOD);
 }
 
-/**
- * op_sync_now() - convert everything and wake the reader
- *
- * Context: process context, may sleep.
- */
-void op_sync_now(void)
+/* Something to be done by a worker, while its caller waits. */
+struct call {
+	struct work_struct work;
+	void (*fn)(void *data);
+	void *data;
+};
+
+static void run_call(struct work_struct *work)
 {
-	op_sync_lock_drained();
-	op_eb_wake(true);
-	op_sync_unlock();
+	struct call *call = container_of(work, struct call, work);
+
+	call->fn(call->data);
 }
 
-/**
- * op_sync_lock_drained() - hold up all drains, with everything drained
- *
- * Context: process context, may sleep.
+/*
+ * Paths are as the root directory of whoever asks sees them, so drains are for
+ * workers only: their root is the system's.
  */
-void op_sync_lock_drained(void)
+static void in_worker(void (*fn)(void *data), void *data)
 {
+	struct call call = { .fn = fn, .data = data };
+
+	INIT_WORK_ONSTACK(&call.work, run_call);
+	queue_work(sync_wq, &call.work);
+	flush_work(&call.work);
+	destroy_work_on_stack(&call.work);
+}
+
+static void drain_then(void *data)
+{
+	struct call *then = data;
+
 	mutex_lock(&op_sync_mutex);
-	if (running)
+	if (running) {
 		sync_pass(false);
+		/* for what this has left to wait: data, samples, pictures */
+		queue_delayed_work(sync_wq, &sync_work, PERIOD);
+	}
+	if (then->fn)
+		then->fn(then->data);
+	mutex_unlock(&op_sync_mutex);
 }
 
 /**
- * op_sync_unlock() - undo op_sync_lock_drained()
+ * op_sync_drained() - convert everything, then do something
+ * @fn: called with op_sync_mutex held, in a worker; may be NULL
+ * @data: for @fn
+ *
+ * Context: process context, may sleep; op_sync_mutex not held.
  */
-void op_sync_unlock(void)
+void op_sync_drained(void (*fn)(void *data), void *data)
 {
-	mutex_unlock(&op_sync_mutex);
+	struct call then = { .fn = fn, .data = data };
+
+	in_worker(drain_then, &then);
 }
 
 /**
@@ -589,14 +613,7 @@ int op_sync_start(unsigned long words, unsigned long watershed)
 	return err;
 }
 
-/**
- * op_sync_stop() - convert what is left, and let go of everything
- *
- * Samples that still wait get a short grace.
- *
- * Context: no counter runs, the hooks still do; may sleep.
- */
-void op_sync_stop(void)
+static void stop_in_worker(void *unused)
 {
 	unsigned long deadline = jiffies + STOP_GRACE;
 	int cpu;
@@ -615,6 +632,18 @@ void op_sync_stop(void)
 		end_context(&per_cpu(drains, cpu));
 	op_eb_stop();
 	mutex_unlock(&op_sync_mutex);
+}
+
+/**
+ * op_sync_stop() - convert what is left, and let go of everything
+ *
+ * Samples that still wait get a short grace.
+ *
+ * Context: no counter runs, the hooks still do; may sleep.
+ */
+void op_sync_stop(void)
+{
+	in_worker(stop_in_worker, NULL);
 }
 
 /**
@@ -645,7 +674,7 @@ int op_sync_init(void)
 
 	for_each_possible_cpu(cpu)
 		init_irq_work(&per_cpu(op_cpu, cpu).work, op_sync_work);
-	sync_wq = alloc_workqueue("oprofile", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	sync_wq = alloc_workqueue("oprofile", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	return sync_wq ? 0 : -ENOMEM;
 }
 

@@ -3,12 +3,13 @@
  * dcookie.c - file identities that outlive the files' users
  *
  * A cookie is a number for an inode as /proc/PID/maps shows it, told apart by
- * superblock, device, inode number and generation. It remembers the first path
+ * superblock (its address, UUID and device), inode number and generation. It remembers the first path
  * seen and the build-id, and holds neither the file nor its file system.
  *
  * The build-id is taken from the page cache only: the ELF header of code that
  * runs is there, and looking never waits for a disk, a FUSE server or a
- * fanotify listener. So a cookie is complete when it is given out.
+ * fanotify listener. So a cookie is complete when it is given out, or where
+ * the header was not there, a little later.
  *
  * Cookies are made under op_sync_mutex only, read under RCU by anybody, and
  * freed when no reader can be left: at a start that finds the table full, and
@@ -22,6 +23,7 @@
 #include <linux/rhashtable.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/uuid.h>
 #include <linux/xarray.h>
 
 #include "oprofile.h"
@@ -37,11 +39,13 @@
 
 #define PATH_BUFFER		8192
 #define BUILD_ID_MAX		32
+#define BUILD_ID_TRIES		16
 #define NOTES_MAX		4096	/* bytes of notes looked through */
 #define PHDRS_MAX		64
 
 struct identity {
 	const struct super_block *sb;	/* compared, never followed */
+	uuid_t uuid;			/* of the file system, if it has one */
 	u64 ino;
 	u32 dev;
 	u32 generation;
@@ -51,6 +55,7 @@ struct cookie {
 	struct rhash_head node;
 	struct identity id;
 	unsigned long number;
+	u8 build_id_tries;
 	u8 build_id_len;
 	u8 build_id[BUILD_ID_MAX];
 	struct rcu_head rcu;
@@ -76,7 +81,7 @@ static bool ready;
 /* Copy from a file what the page cache has of it; all or nothing. */
 static bool read_cached(struct file *file, u64 pos, void *buf, size_t len)
 {
-	struct address_space *mapping = file->f_mapping;
+	struct address_space *mapping = op_file_data_inode(file)->i_mapping;
 
 	if (pos + len < pos || pos + len > i_size_read(mapping->host))
 		return false;
@@ -125,7 +130,8 @@ static bool find_build_id(struct cookie *c, const u8 *notes, size_t len)
 		    !memcmp(notes + pos, "GNU", 4) &&
 		    n.n_descsz && n.n_descsz <= BUILD_ID_MAX) {
 			memcpy(c->build_id, notes + pos + name, n.n_descsz);
-			c->build_id_len = n.n_descsz;
+			/* pairs with the acquire in dcookies_show() */
+			smp_store_release(&c->build_id_len, n.n_descsz);
 			return true;
 		}
 		if (desc > len - pos - name)
@@ -143,6 +149,7 @@ static bool note_segment(struct cookie *c, struct file *file, u8 *buf,
 	       find_build_id(c, buf, size);
 }
 
+/* What is not in the page cache now may be there another time. */
 static void read_build_id(struct cookie *c, struct file *file)
 {
 	union {
@@ -159,8 +166,10 @@ static void read_build_id(struct cookie *c, struct file *file)
 	u64 phoff;
 	u8 *buf;
 
-	if (!S_ISREG(file_inode(file)->i_mode))
+	if (c->build_id_tries == BUILD_ID_TRIES ||
+	    !S_ISREG(file_inode(file)->i_mode))
 		return;
+	c->build_id_tries++;
 	memset(&h, 0, sizeof(h));
 	if (!read_cached(file, 0, &h.e32, sizeof(h.e32)) ||
 	    memcmp(h.ident, ELFMAG, SELFMAG))
@@ -253,6 +262,7 @@ unsigned long op_cookie(struct file *file)
 
 	memset(&id, 0, sizeof(id));
 	id.sb = inode->i_sb;
+	id.uuid = inode->i_sb->s_uuid;
 	id.dev = new_encode_dev(inode->i_sb->s_dev);
 	id.ino = inode->i_ino;
 	id.generation = inode->i_generation;
@@ -260,6 +270,8 @@ unsigned long op_cookie(struct file *file)
 	c = rhashtable_lookup_fast(&by_identity, &id, cookie_params);
 	if (!c)
 		c = cookie_new(file, &id);
+	else if (!c->build_id_len)
+		read_build_id(c, file);
 	return c ? c->number : 0;
 }
 
@@ -405,11 +417,13 @@ static int dcookies_show(struct seq_file *m, void *v)
 {
 	const struct cookie *c = v;
 	dev_t dev = new_decode_dev(c->id.dev);
+	/* pairs with the release in find_build_id() */
+	unsigned int len = smp_load_acquire(&c->build_id_len);
 
 	seq_printf(m, "%lu %u:%u %llu %u ", c->number, MAJOR(dev), MINOR(dev),
 		   c->id.ino, c->id.generation);
-	if (c->build_id_len)
-		seq_printf(m, "%*phN ", c->build_id_len, c->build_id);
+	if (len)
+		seq_printf(m, "%*phN ", len, c->build_id);
 	else
 		seq_puts(m, "- ");
 	seq_escape(m, c->path, " \t\n\\");

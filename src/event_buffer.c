@@ -289,6 +289,8 @@ void op_eb_publish(void)
  */
 void op_eb_module_loaded(void)
 {
+	if (!op_eb.running)
+		return;
 	writer.module_notice = true;
 	op_eb_publish();
 }
@@ -314,19 +316,16 @@ void op_eb_wake(bool now)
 {
 	unsigned long used;
 
-	/* pairs with the release in reader_commit() */
-	used = writer.pos - smp_load_acquire(&op_eb.tail);
-	if (!used && !now)
-		return;
-	if (now || op_eb.size - used <= op_eb.watershed ||
-	    time_after_eq(jiffies, writer.announced + HZ)) {
+	mutex_lock(&op_eb.mutex);
+	used = writer.pos - op_eb.tail;
+	if (used && (now || op_eb.size - used <= op_eb.watershed ||
+		     time_after_eq(jiffies, writer.announced + HZ))) {
 		writer.announced = jiffies;
-		mutex_lock(&op_eb.mutex);
-		op_eb.ready = used;
-		mutex_unlock(&op_eb.mutex);
-		if (used)
-			wake_up_interruptible(&op_eb.wait);
+		op_eb.ready = true;
 	}
+	mutex_unlock(&op_eb.mutex);
+	if (READ_ONCE(op_eb.ready))
+		wake_up_interruptible(&op_eb.wait);
 }
 
 /**

@@ -48,7 +48,7 @@ struct op_settings op_settings = {
 static const struct op_source *const source = &op_perf_source;
 
 /* Where in its life the module is; under op_control_mutex. */
-static enum { LOADING, READY, GONE } phase;
+static enum { PARSING, LOADING, READY, GONE } phase;
 static bool running;
 
 /* ---- start and stop --------------------------------------------------- */
@@ -69,8 +69,7 @@ static void settle_unmaps(void)
 	op_pictures_blind_busy();
 	for (i = 0; i < SETTLE_TRIES && op_pictures_unfinished(); i++) {
 		usleep_range(SETTLE_US, 2 * SETTLE_US);
-		op_sync_lock_drained();
-		op_sync_unlock();
+		op_sync_drained(NULL, NULL);
 	}
 }
 
@@ -480,7 +479,7 @@ static int param_set_enable(const char *text, const struct kernel_param *kp)
 
 	if (err)
 		return err;
-	if (READ_ONCE(phase) != LOADING)
+	if (READ_ONCE(phase) != PARSING)
 		return op_set_enable(value);
 	if (value > 1)
 		return -ERANGE;
@@ -536,6 +535,7 @@ static int __init oprofile_init(void)
 {
 	int err;
 
+	WRITE_ONCE(phase, LOADING);
 	set_default_events();
 	err = check_params();
 	if (err)
@@ -555,23 +555,23 @@ static int __init oprofile_init(void)
 	err = source->setup();
 	if (err)
 		goto exit_symbols;
-	err = op_files_create();
-	if (err)
-		goto shutdown_source;
-
 	mutex_lock(&op_control_mutex);
-	phase = READY;
 	if (at_load.enable)
 		err = op_start();
-	if (err)
-		phase = GONE;
 	mutex_unlock(&op_control_mutex);
 	if (err)
-		goto remove_files;
+		goto shutdown_source;
+	/* Last: a file that was opened holds no module whose init fails. */
+	err = op_files_create();
+	if (err)
+		goto stop;
+	WRITE_ONCE(phase, READY);
 	return 0;
 
-remove_files:
-	op_files_remove();
+stop:
+	mutex_lock(&op_control_mutex);
+	op_stop();
+	mutex_unlock(&op_control_mutex);
 shutdown_source:
 	source->shutdown();
 exit_symbols:

@@ -78,12 +78,17 @@ static const struct op_control pointer = {
 	.data = &pointer_size,
 };
 
+static void wake_reader(void *unused)
+{
+	op_eb_wake(true);
+}
+
 static ssize_t dump_write(struct file *file, const char __user *from,
 			  size_t count, loff_t *pos)
 {
 	if (!perfmon_capable())
 		return -EPERM;
-	op_sync_now();
+	op_sync_drained(wake_reader, NULL);
 	return count;
 }
 

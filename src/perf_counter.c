@@ -190,6 +190,17 @@ static struct perf_event *make_event(const struct source *source, int cpu,
 						(void *)i);
 }
 
+/*
+ * perf refuses a CPU that goes down some time before it counts as offline.
+ * Wait until it does.
+ */
+static bool has_gone(int cpu)
+{
+	cpus_read_lock();
+	cpus_read_unlock();
+	return !cpu_online(cpu);
+}
+
 static void release_cpu(int cpu)
 {
 	unsigned int i;
@@ -277,7 +288,7 @@ static int start(const struct op_event_config *config)
 	/* A CPU that comes or goes now is marked, and looked at again. */
 	for_each_online_cpu(cpu) {
 		err = create_cpu(cpu, &failed);
-		if (err == -ENODEV && !cpu_online(cpu))
+		if (err == -ENODEV && has_gone(cpu))
 			err = 0;
 		if (err)
 			goto release;
@@ -318,26 +329,30 @@ static void stop(void)
 
 /* ---- CPU hotplug ------------------------------------------------------ */
 
+/* A ring for a CPU that may not have one yet; nobody drains meanwhile. */
+static void make_ring(void *data)
+{
+	int *cpu = data;
+
+	*cpu = op_ring_alloc_cpu(*cpu, op_settings.cpu_buffer_size);
+}
+
 static void replace_cpu(int cpu)
 {
 	unsigned int failed;
-	int err;
+	int err = cpu;
 
 	release_cpu(cpu);
-	/* What it has sampled is converted with the next drain. */
 	if (!cpu_online(cpu)) {
-		op_sync_lock_drained();
-		op_sync_unlock();
+		op_sync_drained(NULL, NULL);
 		return;
 	}
-	op_sync_lock_drained();
-	err = op_ring_alloc_cpu(cpu, op_settings.cpu_buffer_size);
-	op_sync_unlock();
+	op_sync_drained(make_ring, &err);
 	if (!err)
 		err = create_cpu(cpu, &failed);
 	if (!err)
 		err = enable_cpu(cpu, &failed);
-	if (!err || !cpu_online(cpu))
+	if (!err || has_gone(cpu))
 		return;
 	release_cpu(cpu);
 	pr_notice("CPU %d is not profiled: error %d\n", cpu, err);
@@ -358,7 +373,7 @@ static void hotplug_worker(struct work_struct *work)
 static int cpu_changed(unsigned int cpu)
 {
 	cpumask_set_cpu(cpu, &marked);
-	queue_work(system_wq, &hotplug_work);
+	schedule_work(&hotplug_work);
 	return 0;
 }
 

@@ -39,6 +39,7 @@
 #include <linux/file.h>
 #include <linux/interval_tree_generic.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -67,6 +68,7 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @kind: what it shows
  * @closed: @close counts
  * @vdso: no file, but [vdso]
+ * @kept: when it was first kept for a sample that was set aside; 0: never
  * @disputed: something else was seen there while it was open: what is not
  *	older than its making can't be told
  */
@@ -87,6 +89,7 @@ struct picture {
 	unsigned long delta;
 	unsigned long close;
 	enum picture_kind kind;
+	unsigned long kept;
 	bool closed;
 	bool vdso;
 	bool disputed;
@@ -404,12 +407,13 @@ static int unmap_notify(struct notifier_block *nb, unsigned long type,
 			return NOTIFY_DONE;
 	}
 
-	for (vma = find_vma(mm, event->start); vma && vma->vm_start < event->end;
+	for (vma = find_vma(mm, event->start);
+	     vma && vma->vm_start < event->end && !missed;
 	     vma = find_vma(mm, vma->vm_end)) {
 		if (vma->vm_flags & VM_EXEC)
-			missed |= !picture_take(slot, RANGE, vma,
-						max(vma->vm_start, event->start),
-						min(vma->vm_end, event->end));
+			missed = !picture_take(slot, RANGE, vma,
+					       max(vma->vm_start, event->start),
+					       min(vma->vm_end, event->end));
 	}
 	if (unlikely(missed)) {
 		atomic_long_inc(&nr_missed);
@@ -488,12 +492,12 @@ static int exit_mmap_notify(struct notifier_block *nb, unsigned long type,
 		 * parent behind the copied ones; map_count counts the latter.
 		 */
 		n = mm->map_count;
-		for (vma = find_vma(mm, 0); vma && n-- > 0;
+		for (vma = find_vma(mm, 0); vma && n-- > 0 && !missed;
 		     vma = find_vma(mm, vma->vm_end)) {
 			if (vma->vm_flags & VM_EXEC)
-				missed |= !picture_take(slot, EXIT, vma,
-							vma->vm_start,
-							vma->vm_end);
+				missed = !picture_take(slot, EXIT, vma,
+						       vma->vm_start,
+						       vma->vm_end);
 		}
 		mmap_read_unlock(mm);
 	} else {
@@ -967,6 +971,20 @@ static void picture_unlink(struct op_slot *slot, struct picture *p)
 	slot_unlock(slot);
 }
 
+/*
+ * A sample that was set aside may still need it; but not one that was set
+ * aside after this picture could first have gone.
+ */
+static bool must_keep(const struct op_slot *slot, struct picture *p)
+{
+	if (!slot->aside)
+		return false;
+	if (!p->kept)
+		/* 0 is never */
+		p->kept = jiffies | 1;
+	return time_before(jiffies, p->kept + OP_ASIDE_TIME + HZ);
+}
+
 /**
  * op_pictures_release() - free what op_pictures_collect() has put to wait
  *
@@ -983,7 +1001,7 @@ void op_pictures_release(void)
 	llist_for_each_entry_safe(p, next, list, list) {
 		struct op_slot *slot = picture_slot(p);
 
-		if (slot->aside) {
+		if (must_keep(slot, p)) {
 			p->list.next = waiting;
 			waiting = &p->list;
 			continue;
@@ -1084,6 +1102,20 @@ int op_pictures_start(void)
 	return 0;
 }
 
+/* Under RCU. The leader of a process may have gone before its threads. */
+static struct mm_struct *process_mm(struct task_struct *leader)
+{
+	struct task_struct *thread;
+	struct mm_struct *mm;
+
+	for_each_thread(leader, thread) {
+		mm = get_task_mm(thread);
+		if (mm)
+			return mm;
+	}
+	return NULL;
+}
+
 /**
  * op_pictures_blind_busy() - find the unmaps that began before the hooks
  *
@@ -1098,7 +1130,7 @@ void op_pictures_blind_busy(void)
 
 	rcu_read_lock();
 	for_each_process(task) {
-		struct mm_struct *mm = get_task_mm(task);
+		struct mm_struct *mm = process_mm(task);
 		struct op_slot *slot;
 
 		if (!mm)

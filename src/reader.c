@@ -289,31 +289,43 @@ static ssize_t buffer_read(struct file *file, char __user *to, size_t count,
 	return done ? done * sizeof(long) : n;
 }
 
+static __poll_t buffer_poll(struct file *file, poll_table *wait)
+{
+	struct op_file *f = file->private_data;
+
+	poll_wait(file, &op_eb.wait, wait);
+	return can_read(f, false) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 /* ---- samples ---------------------------------------------------------- */
 
 /*
- * Take units up to a sample and make it a line. The header comes before the
- * first one. Returns false where there is none.
+ * Take units up to a sample; text needs no restatement, as we know what was
+ * said. Returns false where there is none.
  */
-static bool fill_line(struct op_file *f, struct op_reader *r)
+static bool take_sample(struct op_reader *r)
 {
-	unsigned long pos;
-
-	f->line_at = 0;
-	f->line_len = 0;
 	do {
-		pos = r->pos;
 		if (!op_unit_take(r))
 			return false;
-		/* Text needs no restatement: we know what was said. */
 	} while (!r->counts);
+	return true;
+}
+
+/* Make the next sample a line. The header comes before the first one. */
+static bool fill_line(struct op_file *f, struct op_reader *r)
+{
+	f->line_at = 0;
+	f->line_len = 0;
+	if (!take_sample(r))
+		return false;
 	if (!f->header_done) {
 		f->header_done = true;
 		f->line_len = op_samples_header(f->line, OP_LINE_MAX);
 	}
 	f->line_len += op_samples_line(f->line + f->line_len,
 				       OP_LINE_MAX - f->line_len, &r->said,
-				       r->unit[0], r->unit[1], pos);
+				       r->unit[0], r->unit[1], r->unit_pos);
 	return true;
 }
 
@@ -390,15 +402,26 @@ static ssize_t samples_read(struct file *file, char __user *to, size_t count,
 	return done ? done : n;
 }
 
-/* ---- both ------------------------------------------------------------- */
-
-static __poll_t reader_poll(struct file *file, poll_table *wait)
+/* Escapes alone are no text: who is told that there is some must find some. */
+static __poll_t samples_poll(struct file *file, poll_table *wait)
 {
 	struct op_file *f = file->private_data;
+	struct op_reader r;
 
 	poll_wait(file, &op_eb.wait, wait);
+	mutex_lock(&op_eb.mutex);
+	if (!half_given(f)) {
+		r = op_eb.reader;
+		if (!take_sample(&r)) {
+			r.unit_len = 0;
+			reader_commit(&r, op_eb.run, 0);
+		}
+	}
+	mutex_unlock(&op_eb.mutex);
 	return can_read(f, false) ? EPOLLIN | EPOLLRDNORM : 0;
 }
+
+/* ---- both ------------------------------------------------------------- */
 
 static int reader_open(struct file *file, bool text)
 {
@@ -464,7 +487,7 @@ const struct file_operations op_buffer_fops = {
 	.owner = THIS_MODULE,
 	.open = buffer_open,
 	.read = buffer_read,
-	.poll = reader_poll,
+	.poll = buffer_poll,
 	.release = reader_release,
 };
 
@@ -472,6 +495,6 @@ const struct file_operations op_samples_fops = {
 	.owner = THIS_MODULE,
 	.open = samples_open,
 	.read = samples_read,
-	.poll = reader_poll,
+	.poll = samples_poll,
 	.release = reader_release,
 };

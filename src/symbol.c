@@ -125,27 +125,43 @@ void op_kernel_symbol(unsigned long addr, unsigned long pos,
 		*s = '\0';
 }
 
+static void module_comes(void *data)
+{
+	op_eb_module_loaded();
+}
+
+static void module_init_goes(void *data)
+{
+	unsigned long start, size;
+
+	start = op_module_init_text(data, &size);
+	remember(data, start, size);
+}
+
+static void module_goes(void *data)
+{
+	unsigned long start, size;
+
+	start = op_module_text(data, &size);
+	remember(data, start, size);
+	/* still there where the init has failed */
+	module_init_goes(data);
+}
+
 static int module_notify(struct notifier_block *nb, unsigned long state,
 			 void *data)
 {
-	unsigned long start, size;
-	struct module *mod = data;
-
-	op_sync_lock_drained();
 	switch (state) {
 	case MODULE_STATE_COMING:
-		op_eb_module_loaded();
-		break;
-	case MODULE_STATE_GOING:
-		start = op_module_text(mod, &size);
-		remember(mod, start, size);
+		op_sync_drained(module_comes, data);
 		break;
 	case MODULE_STATE_LIVE:
-		start = op_module_init_text(mod, &size);
-		remember(mod, start, size);
+		op_sync_drained(module_init_goes, data);
+		break;
+	case MODULE_STATE_GOING:
+		op_sync_drained(module_goes, data);
 		break;
 	}
-	op_sync_unlock();
 	return NOTIFY_DONE;
 }
 
