@@ -302,6 +302,8 @@ int op_profile_events_show(struct seq_file *m, void *unused);
  * @blind_epoch: samples older than this can't be told any more
  * @soft_start: range pictures were closed in this run from here
  * @soft_last: up to here; empty where @soft_start is above it
+ * @wanted: the next hook in this address space takes a snapshot of it; only
+ *	compared (sync core sets it, the hook clears it)
  * @aside: samples set aside (sync core only)
  */
 struct op_slot {
@@ -318,6 +320,7 @@ struct op_slot {
 	atomic_t nr_open;
 	atomic_t seq;
 	unsigned long blind_epoch;
+	struct mm_struct *wanted;
 	unsigned int aside;
 } ____cacheline_aligned_in_smp;
 
@@ -402,6 +405,7 @@ struct op_place {
 enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 			      unsigned long epoch, bool soft,
 			      struct op_place *place);
+void op_picture_want(struct mm_struct *mm);
 struct file *op_picture_exe(struct mm_struct *mm);
 struct file *op_picture_task_exe(const void *task, pid_t tid);
 

@@ -237,6 +237,8 @@ static void set_aside(const struct subject *s, unsigned long header,
 	memcpy(a->addr, addr, n * sizeof(*addr));
 	op_mm_note(s->mm);
 	op_slot_of(s->mm)->aside++;
+	if (why == OP_BUSY)
+		op_picture_want(s->mm);
 	list_add_tail(&a->list, &aside_list);
 	nr_aside++;
 }

@@ -3,8 +3,9 @@
  * dcookie.c - file identities that outlive the files' users
  *
  * A cookie is a number for an inode as /proc/PID/maps shows it, told apart by
- * superblock (its address, UUID and device), inode number and generation. It remembers the first path
- * seen and the build-id, and holds neither the file nor its file system.
+ * superblock (its address, UUID and device), inode number and generation. It
+ * remembers the first path seen and the build-id, and holds neither the file
+ * nor its file system.
  *
  * The build-id is taken from the page cache only: the ELF header of code that
  * runs is there, and looking never waits for a disk, a FUSE server or a

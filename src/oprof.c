@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/capability.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -475,8 +476,12 @@ MODULE_PARM_DESC(count, "period of event 0, in its own units (0: freq is used)")
 static int param_set_enable(const char *text, const struct kernel_param *kp)
 {
 	unsigned long value;
-	int err = op_parse_ulong(text, &value);
+	int err;
 
+	/* uid 0 of a container may pass the mode of the file */
+	if (READ_ONCE(phase) != PARSING && !perfmon_capable())
+		return -EPERM;
+	err = op_parse_ulong(text, &value);
 	if (err)
 		return err;
 	if (READ_ONCE(phase) != PARSING)

@@ -19,6 +19,9 @@
  *   RANGE	an executable VMA, or a part of one. Open from the hook before
  *		the unmap until something else is mapped there, or until the
  *		worker has seen the mmap lock free: then the unmap is over.
+ *		Or a snapshot, closed from birth: where the sync core can't get
+ *		the mmap lock because threads map and unmap all the time, it
+ *		asks the next hook, which has the lock, for pictures of all.
  *   EXIT	an executable VMA of an address space without users. It never
  *		closes, as nothing can be mapped there any more.
  *   EXE	the executable of such an address space; also the sign that its
@@ -63,6 +66,7 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @task: held by get_task_struct() (TASK)
  * @tid: its thread id (TASK)
  * @file: held by get_file(); NULL: none
+ * @opener: the task that took it; only compared
  * @delta: file offset of an address, less the address; 0 where no file is
  * @close: the epoch it was closed with
  * @kind: what it shows
@@ -86,6 +90,7 @@ struct picture {
 	struct task_struct *task;
 	pid_t tid;
 	struct file *file;
+	const struct task_struct *opener;
 	unsigned long delta;
 	unsigned long close;
 	enum picture_kind kind;
@@ -333,9 +338,103 @@ static void picture_fill(struct picture *p, const struct vm_area_struct *vma,
 	mmgrab(p->mm);
 	p->delta = vma_delta(vma);
 	p->vdso = op_vma_is_vdso(vma);
+	p->opener = current;
 	p->file = vma->vm_file;
 	if (p->file)
 		get_file(p->file);
+}
+
+/*
+ * Compare a VMA with the open pictures of its range. One that shows something
+ * else is disputed, and so is @vma: it came there unseen, as mremap() may grow
+ * a mapping in place. Returns true where one shows just that.
+ */
+static bool compare_open(struct op_slot *slot, const struct vm_area_struct *vma,
+			 unsigned long start, unsigned long last,
+			 bool *disputed)
+{
+	bool known = false;
+	struct picture *p;
+
+	*disputed = false;
+	for (p = ranges_iter_first(&slot->ranges, start, last); p;
+	     p = ranges_iter_next(p, start, last)) {
+		if (p->mm != vma->vm_mm || p->closed)
+			continue;
+		if (!agrees(p, vma)) {
+			p->disputed = true;
+			*disputed = true;
+		} else if (p->start <= start && p->last >= last &&
+			   !p->disputed) {
+			known = true;
+		}
+	}
+	return known;
+}
+
+/* What lies in an open picture's range that it does not show? */
+static void dispute(struct picture *p)
+{
+	struct vm_area_struct *vma;
+
+	for (vma = find_vma(p->mm, p->start); vma && vma->vm_start <= p->last;
+	     vma = find_vma(p->mm, vma->vm_end)) {
+		if ((vma->vm_flags & VM_EXEC) && !agrees(p, vma))
+			p->disputed = true;
+	}
+}
+
+/*
+ * current holds the lock of @mm for writing, so what others have begun to
+ * unmap is unmapped.
+ */
+static void close_others(struct op_slot *slot, struct mm_struct *mm)
+{
+	struct picture *p, *next;
+
+	if (!atomic_read(&slot->nr_open))
+		return;
+	slot_lock(slot);
+	list_for_each_entry_safe(p, next, &slot->open, open) {
+		if (p->kind == RANGE && p->mm == mm && p->opener != current) {
+			dispute(p);
+			picture_close(slot, p);
+		}
+	}
+	slot_unlock(slot);
+}
+
+/*
+ * The sync core can't get the lock of @mm, which is held here. What is mapped
+ * now answers for the samples up to now, where no closed picture does.
+ */
+static void take_snapshot(struct op_slot *slot, struct mm_struct *mm)
+{
+	unsigned long epoch = atomic_long_inc_return(&op_epoch);
+	struct vm_area_struct *vma;
+	struct picture *p;
+
+	WRITE_ONCE(slot->wanted, NULL);
+	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		p = pool_take();
+		if (!p)
+			break;
+		p->kind = RANGE;
+		picture_fill(p, vma, vma->vm_start, vma->vm_end);
+		p->close = epoch;
+		p->closed = true;
+		slot_lock(slot);
+		compare_open(slot, vma, p->start, p->last, &p->disputed);
+		ranges_insert(p, &slot->ranges);
+		picture_done(slot, p);
+		slot_unlock(slot);
+	}
+	slot_lock(slot);
+	atomic_inc(&slot->seq);
+	slot_unlock(slot);
+	wake_worker();
 }
 
 /*
@@ -346,23 +445,11 @@ static bool picture_take(struct op_slot *slot, enum picture_kind kind,
 			 const struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end)
 {
-	bool known = false, disputed = false, taken = true;
+	bool known, disputed, taken = true;
 	struct picture *p;
 
 	slot_lock(slot);
-	for (p = ranges_iter_first(&slot->ranges, start, end - 1); p;
-	     p = ranges_iter_next(p, start, end - 1)) {
-		if (p->mm != vma->vm_mm || p->closed)
-			continue;
-		if (!agrees(p, vma)) {
-			/* It came there unseen: mremap() may grow in place. */
-			p->disputed = true;
-			disputed = true;
-		} else if (p->start <= start && p->last >= end - 1 &&
-			   !p->disputed) {
-			known = true;
-		}
-	}
+	known = compare_open(slot, vma, start, end - 1, &disputed);
 	if (!known || kind == EXIT) {
 		p = pool_take();
 		if (p) {
@@ -406,6 +493,9 @@ static int unmap_notify(struct notifier_block *nb, unsigned long type,
 		if (!atomic_read(&slot->pending))
 			return NOTIFY_DONE;
 	}
+	close_others(slot, mm);
+	if (unlikely(READ_ONCE(slot->wanted) == mm))
+		take_snapshot(slot, mm);
 
 	for (vma = find_vma(mm, event->start);
 	     vma && vma->vm_start < event->end && !missed;
@@ -434,7 +524,7 @@ static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
 	struct picture *p, *next;
 
 	if (!atomic_read(&slot->nr_open))
-		return NOTIFY_DONE;
+		goto snapshot;
 	slot_lock(slot);
 	list_for_each_entry_safe(p, next, &slot->open, open) {
 		if (p->kind != RANGE || p->mm != event->mm ||
@@ -444,6 +534,11 @@ static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
 			picture_close(slot, p);
 	}
 	slot_unlock(slot);
+snapshot:
+	/* Only now: what was closed has the lower epoch. */
+	if (unlikely(READ_ONCE(slot->wanted) == event->mm) &&
+	    rwsem_is_locked(&event->mm->mmap_lock))
+		take_snapshot(slot, event->mm);
 	return NOTIFY_DONE;
 }
 
@@ -569,6 +664,17 @@ static struct file *counted(struct file *file)
 }
 
 /**
+ * op_picture_want() - ask the next hook in an address space for a snapshot
+ * @mm: its lock can't be had
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_picture_want(struct mm_struct *mm)
+{
+	WRITE_ONCE(op_slot_of(mm)->wanted, mm);
+}
+
+/**
  * op_picture_exe() - the executable of an address space without users
  * @mm: pinned
  *
@@ -615,7 +721,6 @@ struct file *op_picture_task_exe(const void *task, pid_t tid)
 struct verdict {
 	const struct picture *best;	/* NULL: nothing */
 	bool unsure;			/* they contradict one another */
-	bool overlap;			/* there are any in the range */
 };
 
 static struct verdict judge(struct op_slot *slot, struct mm_struct *mm,
@@ -711,6 +816,29 @@ static enum op_found find_dead(struct op_slot *slot, struct mm_struct *mm,
 	return found;
 }
 
+/*
+ * What a closed picture says holds whatever is mapped now: what is closed later
+ * has a higher epoch. So this needs no lock of @mm. Returns OP_BUSY where no
+ * such picture answers.
+ */
+static enum op_found find_closed(struct op_slot *slot, struct mm_struct *mm,
+				 unsigned long addr, unsigned long epoch,
+				 bool soft, struct answer *answer)
+{
+	enum op_found found = OP_BUSY;
+	struct verdict v;
+
+	slot_lock(slot);
+	if (!untellable(slot, mm, addr, epoch, soft)) {
+		v = judge(slot, mm, addr, epoch);
+		if (v.best && v.best->closed)
+			found = v.unsure ? OP_NO_MAPPING :
+					   picture_answer(v.best, answer);
+	}
+	slot_unlock(slot);
+	return found;
+}
+
 /* Under the mmap lock of @mm, so nothing changes between the looks. */
 static enum op_found find_live(struct op_slot *slot, struct mm_struct *mm,
 			       unsigned long addr, unsigned long epoch,
@@ -769,6 +897,9 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 	enum op_found found;
 
 	place->live = false;
+	found = find_closed(slot, mm, addr, epoch, soft, &answer);
+	if (found != OP_BUSY)
+		goto found;
 	if (mmget_not_zero(mm)) {
 		if (!mmap_read_trylock(mm)) {
 			mmput_async(mm);
@@ -780,6 +911,7 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 	} else {
 		found = find_dead(slot, mm, addr, epoch, soft, &answer);
 	}
+found:
 	if (found != OP_FOUND)
 		return found;
 
@@ -805,19 +937,13 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 static void close_all(struct op_slot *slot, struct mm_struct *mm)
 {
 	struct picture *p, *next;
-	struct vm_area_struct *vma;
 	unsigned int i;
 
 	slot_lock(slot);
 	list_for_each_entry_safe(p, next, &slot->open, open) {
 		if (p->kind != RANGE || p->mm != mm)
 			continue;
-		for (vma = find_vma(mm, p->start);
-		     vma && vma->vm_start <= p->last;
-		     vma = find_vma(mm, vma->vm_end)) {
-			if ((vma->vm_flags & VM_EXEC) && !agrees(p, vma))
-				p->disputed = true;
-		}
+		dispute(p);
 		picture_close(slot, p);
 	}
 	for (i = 0; i < slot->nr_blind; i++) {
@@ -1074,6 +1200,7 @@ static void slot_reset(struct op_slot *slot)
 {
 	slot->blind_epoch = 0;
 	slot->blind_all = false;
+	slot->wanted = NULL;
 	slot->soft_start = ULONG_MAX;
 	slot->soft_last = 0;
 }

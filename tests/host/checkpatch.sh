@@ -11,14 +11,19 @@ set -euo pipefail
 . "$ROOT/tests/guest/lib.sh"
 
 need_packages perl
-cd "$ROOT" # checkpatch itself leaves a file where it runs
 checkpatch=$CACHE/kernels/debug-6.12/current/linux/scripts/checkpatch.pl
-for file in $(find include src kunit -name '*.[ch]' | LC_ALL=C sort); do
+# It leaves a file where it runs.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+for file in $(cd "$ROOT" && find include src kunit tests/mod -name '*.[ch]' |
+		LC_ALL=C sort); do
 	ignore=()
 	# The one file that may ask for a version.
-	[ "$file" != include/compat.h ] || ignore=(--ignore 'LINUX_VERSION_CODE,CONSTANT_COMPARISON')
+	[ "$file" != include/compat.h ] ||
+		ignore=(--ignore 'LINUX_VERSION_CODE,CONSTANT_COMPARISON')
 	report=$(perl "$checkpatch" --strict --no-tree --no-summary --quiet \
-		--show-types "${ignore[@]}" --file "$file" 2>&1) ||
+		--show-types "${ignore[@]}" --file "$ROOT/$file" 2>&1) ||
 		report+="(exit status $?)"
 	is "$report" "" "checkpatch $file"
 done

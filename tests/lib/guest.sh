@@ -18,7 +18,6 @@ guest_base()
 {
 	local dir=$CACHE/guest key applet
 
-	need_packages busybox-static cpio >&2
 	key=$(cat /bin/busybox "$ROOT/tests/lib/init" | sha256sum | cut -c 1-16)
 	if [ ! -f "$dir/base-$key.cpio" ]; then
 		rm -rf "$dir/base"
@@ -131,7 +130,6 @@ guest_progs()
 {
 	local archive
 
-	need_packages gcc libc6-dev >&2
 	archive=$CACHE/guest/progs-$(progs_key).cpio
 	mkdir -p "$CACHE/guest"
 	locked progs guest_progs_locked "$archive" >&2

@@ -24,13 +24,31 @@ kernel_suite()
 	esac
 }
 
+# boot_packages NAME: what this machine needs to build for that kernel and boot it.
+boot_packages()
+{
+	local release suite
+
+	read -r release suite <<<"$(kernel_suite "$1")"
+	echo busybox-static cpio gcc libc6-dev make qemu-system-x86 xz-utils zstd
+	case $(builder_of "$release")/$1 in
+	host/debug-*)	;;
+	host/*)		echo linux-headers-amd64 ;;
+	*)		echo debian-archive-keyring mmdebstrap mount ;;
+	esac
+}
+
 # kernel_candidate BUILDER SUITE: "version release" of its newest headers.
 kernel_candidate()
 {
-	local builder=$1 suite=$2 version release
+	local builder=$1 suite=$2 version release prefer=()
 
-	version=$(in_builder "$builder" apt-cache \
-			-o "APT::Default-Release=$suite" policy linux-headers-amd64 |
+	# A release itself must not be preferred to its security updates.
+	case $suite in
+	*-*)	prefer=(-o "APT::Default-Release=$suite") ;;
+	esac
+	version=$(in_builder "$builder" apt-cache "${prefer[@]}" \
+			policy linux-headers-amd64 |
 		awk '$1 == "Candidate:" { print $2 }')
 	release=$(in_builder "$builder" apt-cache \
 			show "linux-headers-amd64=$version" |
@@ -115,11 +133,8 @@ kernel_add_debian()
 	local builder=$2 version=$3 release=$4 dir=$5 image
 
 	say "getting kernel $release ($version)"
-	if [ "$builder" = host ]; then
-		need_packages gcc make
-	else
+	[ "$builder" = host ] ||
 		builder_packages "$builder" "linux-headers-$release=$version"
-	fi
 	# Newer packages keep the image apart from what installs it; some
 	# headers bring it along.
 	image=linux-binary-$release=$version
@@ -128,7 +143,6 @@ kernel_add_debian()
 	cp "$CACHE/chroots/$builder/boot/vmlinuz-$release" "$dir/bzImage" \
 		2>/dev/null ||
 		kernel_fetch "$builder" "$dir" "$image" '*/vmlinuz*' "$dir/bzImage"
-	need_packages xz-utils zstd
 	kernel_unpack "$dir"
 	echo "/lib/modules/$release/build" >"$dir/kdir"
 	echo "$release" >"$dir/release"
@@ -187,17 +201,18 @@ $lost"
 	echo "$inside/linux" >"$dir/kdir"
 }
 
-# Modules need the headers, the tools and Module.symvers; nothing else stays.
+# Modules need what a package of headers has; nothing else stays.
 debug_trim()
 {
 	(
 		cd "$1" || exit
-		rm -rf Documentation .tmp_* vmlinux vmlinux.* modules.builtin*
-		find . \( -path ./tools -o -path ./scripts \) -prune -o \
-			\( -name '*.[oa]' -o -name '.*.cmd' \) -type f \
-			-exec rm -f {} +
-		find drivers fs sound net arch/[!x]* -name '*.[cS]' -type f \
-			-exec rm -f {} +
+		find . -mindepth 1 -maxdepth 1 ! -name .config ! -name Kbuild \
+			! -name Makefile ! -name Module.symvers ! -name System.map \
+			! -name arch ! -name include ! -name scripts ! -name tools \
+			-exec rm -rf {} +
+		find arch -mindepth 1 -maxdepth 1 ! -name x86 -exec rm -rf {} +
+		find arch include -type f \( -name '*.[oa]' -o -name 'vmlinux*' \) \
+			-delete
 	)
 }
 
@@ -244,8 +259,7 @@ kernel_refresh()
 		debug-*)	found=$(kernel_candidate host "$suite") ||
 				retry quietly "$CACHE/apt.log" apt-get -q update
 				found=$(kernel_candidate host "$suite") ;;
-		*)	need_packages linux-headers-amd64
-			found=$(kernel_installed) ;;
+		*)	found=$(kernel_installed) ;;
 		esac
 	else
 		locked "chroot-$builder" chroot_prepare "$builder"

@@ -9,6 +9,7 @@
  *	switches N		context switches
  *	crowd N			processes that exec and exit
  *	mix SECONDS		some of each
+ *	gentle SECONDS		likewise, but it sleeps most of the time
  */
 
 #define _GNU_SOURCE
@@ -98,6 +99,14 @@ static void burn_mix(void)
 		burn_process();
 }
 
+static void burn_gently(void)
+{
+	burn_user(100000);
+	burn_faults();
+	burn_process();
+	nap(10);
+}
+
 static void pin(int cpu)
 {
 	cpu_set_t set;
@@ -124,6 +133,9 @@ int main(int argc, char **argv)
 			done = cpu_time();
 		} else if (!strcmp(what, "mix")) {
 			burn_mix();
+			done = cpu_time();
+		} else if (!strcmp(what, "gentle")) {
+			burn_gently();
 			done = cpu_time();
 		} else if (!strcmp(what, "faults")) {
 			burn_faults();

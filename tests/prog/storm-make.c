@@ -21,6 +21,7 @@
 
 #define PROGRAM_ADDRESS	0x400000ul
 #define INT3		0xcc
+#define DOOR_SIZE	5
 
 /*
  *	mov	(%rsp), %rax
@@ -72,19 +73,22 @@ static const unsigned char function_code[] = {
  * What fills a slot of a file that takes another one's place under a running
  * thread. No instruction begins at an odd address, and the other file of the
  * pair has a jump at each even one: so a thread that finds itself there goes on
- * in that file's own slot. All of the slot's bytes differ from the other's.
+ * in that file's own slot. The bytes at each such address differ from the other's.
+ * Both are entered through a door, a jump at the same address in both.
  *
  * 1:	nopl	TAG(%rax)		14 times
  *	sub	$1, %rdi
- *	jnz	1b
+ *	jg	1b			it may come here with 0
  *	ret
  *	nop
  */
-static void fill_pair(unsigned char *slot, unsigned char *jumps, int tag)
+static void fill_pair(unsigned char *slot, unsigned char *jumps,
+		      unsigned char *door, int tag)
 {
 	static const unsigned char tail[] = {
-		0x48, 0x83, 0xef, 0x01, 0x75, 0xc2, 0xc3, 0x90
+		0x48, 0x83, 0xef, 0x01, 0x7f, 0xc2, 0xc3, 0x90
 	};
+	int32_t way = slot - (door + DOOR_SIZE);
 	unsigned int i;
 
 	for (i = 0; i < STORM_SLOT - sizeof(tail); i += 4) {
@@ -98,6 +102,8 @@ static void fill_pair(unsigned char *slot, unsigned char *jumps, int tag)
 		jumps[i] = 0xeb;
 		jumps[i + 1] = slot - (jumps + i + 2);
 	}
+	door[0] = 0xe9;
+	memcpy(door + 1, &way, sizeof(way));
 }
 
 /* What is made: the table, and the number of the next slot. */
@@ -108,7 +114,7 @@ static struct storm_file *new_file(enum storm_id storm, const char *kind)
 {
 	struct storm_file *file = &table->files[table->nr_files];
 
-	if (table->nr_files == STORM_FILES || next_slot == STORM_ANON_SLOT)
+	if (table->nr_files == STORM_FILES || next_slot == STORM_DOOR_SLOT)
 		die("storm-make: too many files");
 	snprintf(file->path, sizeof(file->path), STORM_DIR "/%s%u.%s",
 		 storm_needs[storm].name, table->nr_files++, kind);
@@ -285,10 +291,13 @@ static void make_pair(enum storm_id storm)
 		other = i ? -(int)STORM_SLOT : (int)STORM_SLOT;
 		page = code_page(file, "", 0);
 		at = file->start % STORM_PAGE;
-		fill_pair(page + at, page + at + other, next_slot - 1);
+		fill_pair(page + at, page + at + other,
+			  page + STORM_DOOR_SLOT * STORM_SLOT, next_slot - 1);
 		file->end = file->start + STORM_SLOT;
 		file->jumps = file->start + other;
 		file->jumps_end = file->end + other;
+		file->door = file->start - at + STORM_DOOR_SLOT * STORM_SLOT;
+		file->door_end = file->door + DOOR_SIZE;
 		write_file(file, "", 0, page);
 	}
 }

@@ -3,7 +3,8 @@
  * storm SECONDS NAME...: makes processes and mappings come and go as fast as it
  * can, with the files that storm-make has made, and writes down in their table
  * who has run and mapped what. A name is that of a storm (storm.h), or
- * "processes", "mappings", "swaps", "all". Prints how often each file was run.
+ * "processes", "mappings", "swaps", "together" (the first two), "all". Prints how
+ * often each file was run.
  *
  * A storm is a few workers, each a process, some with threads, that repeat one
  * step until the time is over. What a worker forks it writes down itself, after
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "optool.h"
@@ -329,8 +331,6 @@ static void *thread_calls(void *arg)
 {
 	seed = (unsigned long)arg;
 	call_any();
-	if (any(2))
-		pthread_exit(NULL);
 	return NULL;
 }
 
@@ -625,12 +625,12 @@ static atomic_bool swap_ready;
 
 static void run_swapped(void)
 {
-	unsigned int i = any(2);
+	unsigned long door = worker.files[0]->door % PAGE;
 
 	while (!atomic_load(&swap_ready))
 		pause_us(1000);
-	/* Whichever is there now: the other's slot leads to its own. */
-	call(place(0), worker.files[i], 20000 + any(100000));
+	/* Whichever is there now. */
+	((void (*)(unsigned long))(place(0) + door))(20000 + any(100000));
 }
 
 static void prepare_swap(void)
@@ -665,6 +665,8 @@ static void swap_mprotect(unsigned int i)
 static void swap_mremap(unsigned int i)
 {
 	map_page(place(1), i, RX);
+	/* Then nobody faults when it has been moved. */
+	(void)*(volatile char *)place(1);
 	move_pages(place(1), 1, 1, place(0));
 }
 
@@ -677,11 +679,15 @@ static void swap_step(unsigned int thread, void (*swap)(unsigned int i))
 		return;
 	}
 	if (!atomic_load(&swap_ready)) {
+		/* This thread only, or the others would hardly let it run. */
+		setpriority(PRIO_PROCESS, 0, -15);
 		map_page(place(0), 0, RX);
 		atomic_store(&swap_ready, true);
 	}
 	now_there ^= 1;
 	swap(now_there);
+	ran(worker.files[now_there]);
+	atomic_fetch_add(&table->changes, 1);
 	pause_us(any(3) ? any(1000) : 1);
 }
 
@@ -826,6 +832,8 @@ static bool named(enum storm_id id, const char *name)
 	/* What belongs to no set needs more than the others. */
 	if (!storms[id].set)
 		return false;
+	if (!strcmp(name, "together"))
+		return storms[id].set != SWAPS;
 	return !strcmp(name, "all") || !strcmp(name, sets[storms[id].set]);
 }
 
@@ -842,7 +850,8 @@ static void open_table(void)
 		die("%s: %s", STORM_TABLE, strerror(errno));
 	for (i = 0; i < table->nr_files; i++)
 		atomic_store(&table->files[i].runs, 0);
-	/* What an earlier run has written down is still true. */
+	atomic_store(&table->nr_entries, 0);
+	atomic_store(&table->changes, 0);
 }
 
 int main(int argc, char **argv)

@@ -25,6 +25,7 @@
 #define STORM_SLOTS	(STORM_PAGE / STORM_SLOT)
 #define STORM_FIRST	16ul		/* page of the first file's code */
 #define STORM_ANON_SLOT	(STORM_SLOTS - 1)
+#define STORM_DOOR_SLOT	(STORM_SLOTS - 2)
 
 /* Code without a file is only mapped here. */
 #define STORM_ANON	0x20000000ul
@@ -95,6 +96,9 @@ static const struct storm_need storm_needs[STORM_NR] = {
  * @jumps: where code begins that only leads to the code above, for a thread
  *	that stands there when this file takes another one's place; or 0
  * @jumps_end: where that ends
+ * @door: where threads enter it that don't know which file of the pair is
+ *	there, or 0
+ * @door_end: where that ends
  * @runs: how often it was executed, or mapped and called
  */
 struct storm_file {
@@ -105,6 +109,8 @@ struct storm_file {
 	uint64_t end;
 	uint64_t jumps;
 	uint64_t jumps_end;
+	uint64_t door;
+	uint64_t door_end;
 	_Atomic uint64_t runs;
 };
 
@@ -128,9 +134,18 @@ struct storm_entry {
 	bool anon;
 };
 
+/**
+ * struct storm_table - all of it
+ * @nr_files: how many of @files are in use
+ * @nr_entries: how many of @entries are
+ * @changes: how often a file took another one's place under running threads
+ * @files: files with code
+ * @entries: processes of the last run
+ */
 struct storm_table {
 	uint32_t nr_files;
 	_Atomic uint32_t nr_entries;
+	_Atomic uint64_t changes;
 	struct storm_file files[STORM_FILES];
 	struct storm_entry entries[STORM_ENTRIES];
 };

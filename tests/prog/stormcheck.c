@@ -29,8 +29,9 @@
  * One thing the offset can't tell: where two files take each other's place
  * under a running thread, the thread's first instruction in the new file is one
  * of its jumps, at an address at which it has run the old one's loop. Such
- * samples are booked to "jumps" and not judged; there can be one a thread and
- * change, no more. The truth there is the code's bytes.
+ * samples, and those at the address at which threads enter either file, are
+ * counted ("jumps", "doors") and not judged; of the former there can be one a
+ * thread and change, no more. The truth there is the code's bytes.
  *
  * The exit status is 0 if nothing is wrong and each cookie is listed.
  */
@@ -51,6 +52,7 @@
 
 #define MAX_SEGMENTS	8
 #define MAX_SHOWN	20	/* wrong samples shown in full */
+#define MANY_RUNS	20	/* of a file, so that samples must have come */
 
 enum wrong { OUTSIDE, FOREIGN, ANON, APP, NOAPP, IDENTITY, NR_WRONG };
 
@@ -91,7 +93,7 @@ static struct op_counts counts;
 static unsigned long wrong[NR_WRONG], shown;
 /* of each storm, and of what belongs to none */
 static unsigned long users[STORM_NR + 1], kernels[STORM_NR + 1];
-static unsigned long jumps, anons, processes[STORM_NR + 1];
+static unsigned long jumps, doors, anons, processes[STORM_NR + 1];
 static unsigned long judged;
 
 /* ---- the table -------------------------------------------------------- */
@@ -356,9 +358,10 @@ static void judge_user(const struct op_sample *s, unsigned long count,
 		judge_anon(s, count, e);
 		return;
 	}
-	if (file && file->jumps && s->offset >= file->jumps &&
-	    s->offset < file->jumps_end)
+	if (file && s->offset >= file->jumps && s->offset < file->jumps_end)
 		jumps += count;
+	else if (file && s->offset >= file->door && s->offset < file->door_end)
+		doors += count;
 	else if (!inside(image, s->offset))
 		bad(OUTSIDE, s, count);
 	if (e ? !file || !(e->files & bit(file)) : file && file->generated)
@@ -494,19 +497,17 @@ static void print_stats(const char *dir)
 
 static void print_result(const struct op_decoder *d)
 {
-	unsigned long all_users = 0, all_wrong = 0, silent = 0;
+	unsigned long all_users = 0, all_wrong = 0, seen = 0, ran = 0;
 	unsigned int i;
 
 	for (i = 0; i <= STORM_NR; i++)
 		all_users += users[i];
 	for (i = 0; i < NR_WRONG; i++)
 		all_wrong += wrong[i];
-	/* Files of storms that ran, but of which no sample came. */
-	for (i = 0; i < nr_images; i++) {
-		if (images[i].file && images[i].file->generated &&
-		    images[i].users + images[i].apps)
-			silent++;
-	}
+	for (i = 0; i < table->nr_files; i++)
+		ran += table->files[i].runs >= MANY_RUNS;
+	for (i = 0; i < nr_images; i++)
+		seen += images[i].users && images[i].file->runs >= MANY_RUNS;
 	print_number("samples", d->samples);
 	print_number("user", all_users);
 	print_number("kernel", d->samples - all_users);
@@ -514,7 +515,10 @@ static void print_result(const struct op_decoder *d)
 	print_number("judged", judged);
 	print_number("nofile", anons);
 	print_number("jumps", jumps);
-	print_number("files", silent);
+	print_number("doors", doors);
+	print_number("changes", table->changes);
+	print_number("filesrun", ran);
+	print_number("filesseen", seen);
 	print_number("processes", nr_by_tgid);
 	for (i = 0; i < NR_WRONG; i++)
 		print_number(wrong_names[i], wrong[i]);

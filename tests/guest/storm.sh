@@ -1,0 +1,262 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Processes and mappings come and go as fast as the machine can: no sample is
+# lost for that, and none is booked to a file that is not its own. Each storm for
+# a little while, all of them together, and the same with hardly any room.
+# vm: kernels=6.12 all-kernels=6.1,6.12,7.3,debug-6.12 cpus=2 mem=1024 timeout=900
+
+# storm-long.sh and storm-long8.sh are this script with other numbers.
+: "${storm_long:=}"
+: "${storm_period:=100000}"
+
+. ./lib.sh
+
+PROCESSES="exec fork vfork threads kill reexec migrate"
+MAPPINGS="dlopen mmap same fixed mremap mprotect jit"
+SWAPS="swap-fixed swap-munmap swap-mprotect swap-mremap"
+
+# value NAME: what the checker said last.
+value()
+{
+	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
+}
+
+# lost_to_room: what found a ring or the event buffer full.
+lost_to_room()
+{
+	cat "$OP"/stats/cpu*/sample_lost_overflow \
+		"$OP/stats/event_lost_overflow" | sum
+}
+
+centiseconds()
+{
+	awk '{ printf "%d\n", $1 * 100 }' /proc/uptime
+}
+
+# hotplug PID: the last CPU goes and comes as long as that process is there.
+hotplug()
+{
+	local cpu
+
+	cpu=/sys/devices/system/cpu/cpu$(($(nproc) - 1))/online
+	while [ -d "/proc/$1" ]; do
+		echo 0 >"$cpu"
+		usleep 300000
+		echo 1 >"$cpu"
+		usleep 700000
+	done
+}
+
+# make_storm NAME SECONDS [COMMAND]: in a run that has begun, which it ends. The
+# status is that of the storm. The command gets the number of its process.
+make_storm()
+{
+	local pid begin status=0
+
+	begin=$(centiseconds)
+	storm "$2" "$1" >/tmp/runs &
+	pid=$!
+	[ -z "${3:-}" ] || $3 $pid
+	wait $pid || status=$?
+	storm_time=$(($(centiseconds) - begin))
+	stop
+	return $status
+}
+
+# judge NAME: the law, and that nothing is in a wrong file.
+judge()
+{
+	stormcheck -f /tmp/stream >/tmp/verdict
+	ok $? "$1: no sample in a wrong file"
+	law "$(value samples)" "$1"
+	diag "$1: $(($(received) * 100 / storm_time)) samples a second," \
+		"$(value stormuser) user samples of storms, $(value judged)" \
+		"judged, $(value wrong) wrong"
+	# What doesn't fit in a line that says it all.
+	grep -E '^(#|storm |stats/.*(lost|throttled|invalid)|jumps|doors|changes|nofile|files)' \
+		/tmp/verdict | sed 's/^\(# \)*/#   /'
+}
+
+# tell NAME LIMIT WANTED: the storm has brought as many user samples of its own
+# as wanted, and lost no more than the limit per 10,000, or two.
+tell()
+{
+	local lost user limit
+
+	lost=$(($(lost) - $(lost_to_room)))
+	user=$(value user)
+	limit=0
+	[ "$2" -eq 0 ] || limit=$((user * $2 / 10000))
+	[ "$2" -eq 0 ] || [ $limit -gt 2 ] || limit=2
+	[ "$lost" -le $limit ]
+	ok $? "$1: $lost of $user user samples lost, $limit allowed"
+	[ "$(value stormuser)" -ge "$3" ]
+	ok $? "$1: $3 user samples and more"
+	[ "$2" -gt 0 ] || is "$(value filesseen)" "$(value filesrun)" \
+		"$1: each file that was run often has samples"
+}
+
+# storm_of NAME SECONDS LIMIT WANTED [COMMAND]: longer, where so much is wanted
+# that it takes longer.
+storm_of()
+{
+	local reader seconds=$2 user
+
+	while :; do
+		# A reader that opens the buffer of a run that is over gets its
+		# end.
+		start
+		cat "$OP/buffer" >/tmp/stream &
+		reader=$!
+		make_storm "$1" "$seconds" "${5:-}"
+		ok $? "$1: the storm did what it should in $seconds s"
+		wait $reader
+		judge "$1"
+		user=$(value stormuser)
+		if [ "$4" -lt 20000 ] || [ "$user" -ge "$4" ] ||
+			[ "$seconds" -gt "$2" ]; then
+			break
+		fi
+		seconds=$((seconds * $4 / (user + 1) * 5 / 4 + 1))
+		[ $seconds -le 300 ] || seconds=300
+	done
+	tell "$1" "$3" "$4"
+}
+
+# swaps_of NAME SECONDS WANTED: while a place is not executable a thread that
+# wants to run there still shows up now and then, without any file.
+swaps_of()
+{
+	storm_of "$1" "$2" 10 "$3"
+	[ "$(value jumps)" -le $((3 * $(value changes))) ]
+	ok $? "$1: no more threads find themselves in the new file than can be"
+}
+
+# caught OPTION DESCRIPTION: the last stream with two cookies swapped.
+caught()
+{
+	if stormcheck "$1" -f /tmp/stream >/tmp/verdict; then
+		fail "$2 is noticed"
+	else
+		[ "$(value wrong)" -gt 0 ]
+		ok $? "$2 is noticed"
+	fi
+	diag "$(grep -E '^(swapped|outside|foreign|app|wrong) ' /tmp/verdict)"
+}
+
+# slow_reader PID: a little now and then, while that process is there.
+slow_reader()
+{
+	while [ -d "/proc/$1" ]; do
+		dd bs=8000 count=1 <&3 >>/tmp/stream 2>/dev/null
+		usleep 200000
+	done
+}
+
+# most_lost NAME
+most_lost()
+{
+	[ "$(lost)" -gt "$(cat "$OP/stats/sample_delivered")" ]
+	ok $? "$1: most samples are lost"
+	[ "$(value stormuser)" -ge 100 ]
+	ok $? "$1: some are not"
+}
+
+storms_short()
+{
+	local storm
+
+	for storm in $PROCESSES; do
+		storm_of "$storm" 2 0 100
+	done
+	for storm in $MAPPINGS; do
+		storm_of "$storm" 2 1 100
+	done
+	for storm in $SWAPS; do
+		swaps_of "$storm" 2 100
+	done
+	storm_of processes 4 0 1000 hotplug
+	storm_of together 6 1 1000
+	swaps_of all 4 1000
+	caught -i "a stream with two images swapped"
+	caught -a "a stream with two programs swapped"
+	caught -x "a stream with two cookies swapped"
+}
+
+# With page faults as well, each of them: more than rings so small can hold.
+storms_without_room()
+{
+	local reader
+
+	op 1/name page-faults
+	op 1/count 1
+	op 1/enabled 1
+	op cpu_buffer_size 16
+	start
+	cat "$OP/buffer" >/tmp/stream &
+	reader=$!
+	make_storm all 5
+	ok $? "tiny rings: the storm did what it should"
+	wait $reader
+	judge "tiny rings"
+	[ "$(cat "$OP"/stats/cpu*/sample_lost_overflow | sum)" -gt 0 ]
+	ok $? "tiny rings: they overflow"
+
+	op cpu_buffer_size 8192
+	op buffer_watershed 256
+	op buffer_size 1024
+	: >/tmp/stream
+	start
+	exec 3<"$OP/buffer"
+	make_storm all 5 slow_reader
+	ok $? "a slow reader: the storm did what it should"
+	cat <&3 >>/tmp/stream
+	exec 3<&-
+	judge "a slow reader"
+	most_lost "a slow reader"
+
+	op cpu_buffer_size 16
+	: >/tmp/stream
+	start
+	exec 3<"$OP/buffer"
+	make_storm all 5 slow_reader
+	ok $? "no room at all: the storm did what it should"
+	cat <&3 >>/tmp/stream
+	exec 3<&-
+	judge "no room at all"
+	most_lost "no room at all"
+}
+
+storms_long()
+{
+	local storm
+
+	for storm in $PROCESSES; do
+		storm_of "$storm" "$storm_long" 0 20000
+	done
+	storm_of processes "$storm_long" 0 20000 hotplug
+	for storm in $MAPPINGS mappings; do
+		storm_of "$storm" "$storm_long" 1 20000
+	done
+	storm_of together "$storm_long" 1 20000
+	for storm in $SWAPS swaps all; do
+		swaps_of "$storm" "$storm_long" 20000
+	done
+}
+
+echo 4194304 >/proc/sys/kernel/pid_max
+storm-make
+ok $? "there are files for the storms"
+load event=cpu-clock count="$storm_period" buffer_size=1048576 \
+	buffer_watershed=786432 cpu_buffer_size=16384
+ok $? "loads"
+if [ -z "$storm_long" ]; then
+	storms_short
+	storms_without_room
+else
+	storms_long
+fi
+unload
+ok $? "unloads"
+done_testing
