@@ -282,10 +282,12 @@ log_since()
 }
 
 # log_loud: those above notice level. What the kernel itself says about the
-# parameters of a module that it refuses is not the module's choice.
+# parameters of a module that it refuses is not the module's choice, nor is a
+# machine that is slow.
 log_loud()
 {
 	log_since | awk -F '[<>]' '
 		/ for parameter `| expects an argument|: `/ { next }
+		/hrtimer: interrupt took|perf: interrupt took|clocksource/ { next }
 		$2 % 8 < 5'
 }

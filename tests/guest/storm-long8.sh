@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # storm.sh at length, on eight CPUs.
-# vm: set=all kernels=6.1,6.12 all-kernels=6.1,6.12 cpus=8 mem=2048 timeout=3600
+# vm: set=all kernels=6.1,6.12 all-kernels=6.1,6.12 cpus=8 mem=2048 timeout=7200
 
 storm_long=20
 storm_period=500000

@@ -34,6 +34,7 @@ centiseconds()
 	awk '{ printf "%d\n", $1 * 100 }' /proc/uptime
 }
 
+# shellcheck disable=SC2317 # for make_storm
 # hotplug PID: the last CPU goes and comes as long as that process is there.
 hotplug()
 {
@@ -118,7 +119,7 @@ storm_of()
 			[ "$seconds" -gt "$2" ]; then
 			break
 		fi
-		seconds=$((seconds * $4 / (user + 1) * 5 / 4 + 1))
+		seconds=$((seconds * $4 * 5 / (user * 4 + 1)))
 		[ $seconds -le 300 ] || seconds=300
 	done
 	tell "$1" "$3" "$4"
@@ -145,6 +146,7 @@ caught()
 	diag "$(grep -E '^(swapped|outside|foreign|app|wrong) ' /tmp/verdict)"
 }
 
+# shellcheck disable=SC2317 # for make_storm
 # slow_reader PID: a little now and then, while that process is there.
 slow_reader()
 {
@@ -163,6 +165,30 @@ most_lost()
 	ok $? "$1: some are not"
 }
 
+# oom_storm SECONDS WANTED: a group of processes takes more memory than it may
+# have. What the kernel says of each that it kills is not for the console.
+oom_storm()
+{
+	local group=/sys/fs/cgroup
+
+	mount -t cgroup2 cgroup2 $group 2>/dev/null
+	if ! echo +memory >$group/cgroup.subtree_control 2>/dev/null; then
+		diag "oom: this kernel has no groups with a limit on memory"
+		return
+	fi
+	mkdir $group/storm
+	echo 16M >$group/storm/memory.max
+	log_mark
+	dmesg -n 1
+	storm_of oom "$1" 0 "$2"
+	dmesg -n 8
+	log_since >/tmp/log
+	grep -q 'Memory cgroup out of memory: Killed process' /tmp/log
+	ok $? "oom: the kernel kills"
+	! grep -E 'WARNING:|BUG:|KASAN|oprofile' /tmp/log
+	ok $? "oom: the kernel reported nothing else"
+}
+
 storms_short()
 {
 	local storm
@@ -176,6 +202,7 @@ storms_short()
 	for storm in $SWAPS; do
 		swaps_of "$storm" 2 100
 	done
+	oom_storm 3 50
 	storm_of processes 4 0 1000 hotplug
 	storm_of together 6 1 1000
 	swaps_of all 4 1000
@@ -235,6 +262,7 @@ storms_long()
 	for storm in $PROCESSES; do
 		storm_of "$storm" "$storm_long" 0 20000
 	done
+	oom_storm "$storm_long" 20000
 	storm_of processes "$storm_long" 0 20000 hotplug
 	for storm in $MAPPINGS mappings; do
 		storm_of "$storm" "$storm_long" 1 20000

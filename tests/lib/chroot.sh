@@ -53,6 +53,7 @@ chroot_prepare()
 {
 	[ ! -d "$CACHE/chroots/$1" ] || return 0
 	[ "$(id -u)" = 0 ] || die "only root can make a chroot for $1"
+	need_packages debian-archive-keyring mmdebstrap mount
 	say "making a chroot for $1 (about a minute)"
 	retry quietly "$CACHE/chroot-$1.log" chroot_create "$1"
 }

@@ -173,7 +173,7 @@ kernel_add_debug()
 	source=linux-source-$(expr "$release" : '\([0-9]*\.[0-9]*\)')
 	inside=$(builder_path "$builder" "$dir")
 	builder_packages "$builder" bc bison flex gcc libc6-dev libelf-dev \
-		libssl-dev lz4 make openssl xz-utils
+		libssl-dev make openssl xz-utils
 	say "getting $source ($version)"
 	kernel_fetch "$builder" "$dir" "$source=$version" \
 		'*/linux-source-*.tar.xz' "$dir/source.tar.xz"
@@ -184,12 +184,12 @@ kernel_add_debug()
 	say "building kernel $name (some minutes)"
 	quietly "$dir/build.log" in_builder "$builder" sh -ec '
 		cd "$1/linux"
-		cat kernel/configs/tiny-base.config kernel/configs/tiny.config \
-			arch/x86/configs/tiny.config ../fragments >../answers
-		make -s KCONFIG_ALLCONFIG=../answers allnoconfig
+		make -s tinyconfig
+		cat ../fragments >>.config
+		make -s olddefconfig
 		' sh "$inside"
 	lost=$(debug_config_lost "$name" "$dir/linux/.config")
-	[ -z "$lost" ] || die "$name: options lost in allnoconfig:
+	[ -z "$lost" ] || die "$name: options lost in olddefconfig:
 $lost"
 	quietly "$dir/build.log" in_builder "$builder" sh -ec '
 		cd "$1/linux"

@@ -142,10 +142,10 @@ static struct storm_file *any_program(void)
 	return worker.programs[any(worker.nr_programs)];
 }
 
-/* From a few microseconds to about a millisecond. */
+/* From microseconds to some milliseconds. */
 static unsigned long rounds(void)
 {
-	return 1000 + any(any(4) ? 20000 : 200000);
+	return 1000 + any(any(4) ? 100000 : 1000000);
 }
 
 static void pause_us(unsigned int us)
@@ -453,7 +453,7 @@ static void step_oom(unsigned int thread)
 		for (i = 0; i < size; i += PAGE) {
 			memory[i] = 1;
 			if (i % (64 * PAGE) == 0)
-				call(pages[0], worker.files[0], 10000);
+				call(pages[0], worker.files[0], 300000);
 		}
 		_exit(3);
 	}
