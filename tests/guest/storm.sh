@@ -9,6 +9,12 @@
 # storm-long.sh and storm-long8.sh are this script with other numbers.
 : "${storm_long:=}"
 : "${storm_period:=100000}"
+enough=100
+# A kernel that checks itself would do nothing but take samples.
+case $(uname -r) in
+*-debug)	storm_period=2000000
+		enough=10 ;;
+esac
 
 . ./lib.sh
 
@@ -161,7 +167,7 @@ most_lost()
 {
 	[ "$(lost)" -gt "$(cat "$OP/stats/sample_delivered")" ]
 	ok $? "$1: most samples are lost"
-	[ "$(value stormuser)" -ge 100 ]
+	[ "$(value stormuser)" -ge $((enough / 2)) ]
 	ok $? "$1: some are not"
 }
 
@@ -194,18 +200,18 @@ storms_short()
 	local storm
 
 	for storm in $PROCESSES; do
-		storm_of "$storm" 2 0 100
+		storm_of "$storm" 2 0 $enough
 	done
 	for storm in $MAPPINGS; do
-		storm_of "$storm" 2 1 100
+		storm_of "$storm" 2 1 $enough
 	done
 	for storm in $SWAPS; do
-		swaps_of "$storm" 2 100
+		swaps_of "$storm" 2 $enough
 	done
-	oom_storm 3 50
-	storm_of processes 4 0 1000 hotplug
-	storm_of together 6 1 1000
-	swaps_of all 4 1000
+	oom_storm 3 $((enough / 2))
+	storm_of processes 4 0 $((10 * enough)) hotplug
+	storm_of together 6 1 $((10 * enough))
+	swaps_of all 4 $((10 * enough))
 	caught -i "a stream with two images swapped"
 	caught -a "a stream with two programs swapped"
 	caught -x "a stream with two cookies swapped"
