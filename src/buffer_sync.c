@@ -55,7 +55,8 @@ struct subject {
  * @note: counts context records
  * @place: the last answer for a live mapping; see op_picture_find()
  * @place_epoch: epoch of the sample that got it
- * @busy: number of the pass in which the mm's lock could not be had
+ * @busy: number of the pass in which the mm could not be asked
+ * @why: why not
  * @stale: the value of @note at which the writer was asked to restate
  * @stale_known: @stale counts
  */
@@ -66,6 +67,7 @@ struct drain {
 	struct op_place place;
 	unsigned long place_epoch;
 	unsigned long busy;
+	enum op_found why;
 	unsigned long stale;
 	bool stale_known;
 };
@@ -76,7 +78,6 @@ struct aside {
 	struct subject subject;
 	unsigned long deadline;
 	unsigned long header;
-	enum op_found why;
 	unsigned long addr[];
 };
 
@@ -232,7 +233,6 @@ static void set_aside(const struct subject *s, unsigned long header,
 	}
 	a->subject = *s;
 	a->header = header;
-	a->why = why;
 	a->deadline = jiffies + OP_ASIDE_TIME;
 	memcpy(a->addr, addr, n * sizeof(*addr));
 	op_mm_note(s->mm);
@@ -255,6 +255,7 @@ static void aside_free(struct aside *a)
 /* Try them again; with @give_up those that must still wait are lost. */
 static void retry_aside(bool give_up)
 {
+	enum op_found why = OP_FOUND;
 	struct mm_struct *busy = NULL;
 	struct aside *a, *next;
 
@@ -264,12 +265,12 @@ static void retry_aside(bool give_up)
 	list_for_each_entry_safe(a, next, &aside_list, list) {
 		/* An mm that is busy now is busy for its other samples too. */
 		if (a->subject.mm != busy)
-			a->why = settle(&a->subject, NULL, a->header, a->addr);
-		if (a->why != OP_FOUND) {
+			why = settle(&a->subject, NULL, a->header, a->addr);
+		if (why != OP_FOUND) {
 			busy = a->subject.mm;
 			if (!give_up && time_before(jiffies, a->deadline))
 				continue;
-			count_lost(a->why);
+			count_lost(why);
 		}
 		aside_free(a);
 		cond_resched();
@@ -375,11 +376,12 @@ static bool drain_ring(int cpu)
 				addr[i] = op_ring_word(ring, pos);
 		}
 		if (!(header & OP_REC_KERNEL) && d->busy == pass)
-			found = OP_BUSY;
+			found = d->why;
 		else
 			found = settle(&d->subject, d, header, addr);
 		if (unlikely(found != OP_FOUND)) {
 			d->busy = pass;
+			d->why = found;
 			set_aside(&d->subject, header, addr, found);
 		}
 		if (++n % 64 == 0) {

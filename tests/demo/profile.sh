@@ -63,6 +63,7 @@ if [ ! -d "$op" ]; then
 		${event:+"event=$event"} ${count:+"count=$count"}
 elif [ "$(cat "$op/enable")" = 0 ]; then
 	[ -z "$event" ] || echo "$event" >"$op/0/name"
+	[ -z "$event" ] || echo 1000 >"$op/0/freq"
 	[ -z "$count" ] || echo "$count" >"$op/0/count"
 else
 	echo 'profile.sh: a profile is running already' >&2
