@@ -32,6 +32,11 @@ while getopts e:c:m:o: option; do
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || usage
+# awk would take NAME=TEXT for an assignment
+case $samples in
+/*)	;;
+*)	samples=./$samples ;;
+esac
 : >"$samples"
 
 load()
@@ -62,8 +67,14 @@ if [ ! -d "$op" ]; then
 	load buffer_size=262144 buffer_watershed=131072 \
 		${event:+"event=$event"} ${count:+"count=$count"}
 elif [ "$(cat "$op/enable")" = 0 ]; then
-	[ -z "$event" ] || echo "$event" >"$op/0/name"
-	[ -z "$event" ] || echo 1000 >"$op/0/freq"
+	if [ -n "$event" ]; then
+		for folder in 1 2 3 4 5 6 7; do
+			echo 0 >"$op/$folder/enabled"
+		done
+		echo 1 >"$op/0/enabled"
+		echo "$event" >"$op/0/name"
+		echo 1000 >"$op/0/freq"
+	fi
 	[ -z "$count" ] || echo "$count" >"$op/0/count"
 else
 	echo 'profile.sh: a profile is running already' >&2
@@ -106,8 +117,8 @@ awk -F '\t' -v rows=20 '
 	}' "$samples"
 
 # Every sample is either in the file, or in a counter that says why it is not.
-awk -v "samples=$samples" '
-	FILENAME == samples	{ lines += !/^#/; next }
+awk '
+	FILENAME == ARGV[1]	{ lines += !/^#/; next }
 				{ name = FILENAME; sub(/.*\//, "", name) }
 	name == "sample_received"	{ received += $1 }
 	name == "sample_delivered"	{ delivered += $1 }
@@ -122,7 +133,7 @@ awk -v "samples=$samples" '
 			received, lines, lost, why
 		if (throttled)
 			print "throttled " throttled " times: the period is too short"
-		if (!received || lines != delivered || received != delivered + lost) {
+		if (lines != delivered || received != delivered + lost) {
 			print "the counters do not add up"
 			exit 1
 		}
