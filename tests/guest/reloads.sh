@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # 100 loads and unloads with a profile running, while processes run, exec and
-# exit.
-# vm: kernels=6.1,6.12 cpus=2 mem=768 timeout=600
+# exit. One CPU: each load patches the probed functions, and an emulator may keep
+# running, on another CPU, code that has been patched while it was translated.
+# vm: kernels=6.1,6.12 cpus=1 mem=768 timeout=600
 
 . ./lib.sh
 
@@ -25,6 +26,8 @@ is $silent 0 "with samples in each"
 [ ! -e "$OP" ] && [ ! -e /sys/module/oprofile ]
 ok $? "nothing stays of the module"
 is "$(grep -c 'oprofile' /sys/kernel/debug/kprobes/list)" 0 "nor of its probes"
-is "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c oprofile)" 0 "nor of its threads"
+# An idle worker of the kernel's own bears the name of what it did last.
+is "$(cat /proc/[0-9]*/comm 2>/dev/null | grep oprofile | grep -vc '^kworker/u')" \
+	0 "nor of its threads"
 calm
 done_testing
