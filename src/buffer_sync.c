@@ -255,7 +255,7 @@ static void aside_free(struct aside *a)
 /* Try them again; with @give_up those that must still wait are lost. */
 static void retry_aside(bool give_up)
 {
-	enum op_found why = OP_FOUND;
+	enum op_found found, why = OP_BUSY;
 	struct mm_struct *busy = NULL;
 	struct aside *a, *next;
 
@@ -264,13 +264,16 @@ static void retry_aside(bool give_up)
 	op_eb_begin();
 	list_for_each_entry_safe(a, next, &aside_list, list) {
 		/* An mm that is busy now is busy for its other samples too. */
-		if (a->subject.mm != busy)
-			why = settle(&a->subject, NULL, a->header, a->addr);
-		if (why != OP_FOUND) {
+		if (a->subject.mm == busy)
+			found = why;
+		else
+			found = settle(&a->subject, NULL, a->header, a->addr);
+		if (found != OP_FOUND) {
 			busy = a->subject.mm;
+			why = found;
 			if (!give_up && time_before(jiffies, a->deadline))
 				continue;
-			count_lost(why);
+			count_lost(found);
 		}
 		aside_free(a);
 		cond_resched();

@@ -6,8 +6,9 @@
 # a little while, all of them together, and the same with hardly any room.
 # vm: set=all kernels=6.12 all-kernels=6.1,6.12,7.3,debug-6.12 cpus=2 mem=1024 timeout=900
 
-# storm-long.sh and storm-long8.sh are this script with other numbers.
-: "${storm_long:=}"
+# storm-long.sh and storm-long8.sh are this script with other numbers, and
+# storm-law.sh asks for less.
+: "${storm_long:=}" "${storm_law:=}"
 : "${storm_period:=100000}"
 enough=100
 # A kernel that checks itself would do nothing but take samples.
@@ -261,6 +262,23 @@ storms_without_room()
 	most_lost "no room at all"
 }
 
+# Whatever is lost: it is counted, and nothing is in a wrong file. With several
+# processes whose samples must wait for their locks at the same time.
+storms_law()
+{
+	local storm reader
+
+	for storm in together all; do
+		start
+		cat "$OP/buffer" >/tmp/stream &
+		reader=$!
+		make_storm "$storm" 6
+		ok $? "$storm: the storm did what it should"
+		wait $reader
+		judge "$storm"
+	done
+}
+
 storms_long()
 {
 	local storm
@@ -285,7 +303,9 @@ ok $? "there are files for the storms"
 load event=cpu-clock count="$storm_period" buffer_size=1048576 \
 	buffer_watershed=786432 cpu_buffer_size=16384
 ok $? "loads"
-if [ -z "$storm_long" ]; then
+if [ -n "$storm_law" ]; then
+	storms_law
+elif [ -z "$storm_long" ]; then
 	storms_short
 	storms_without_room
 else
