@@ -431,9 +431,7 @@ static void take_snapshot(struct op_slot *slot, struct mm_struct *mm)
 		picture_done(slot, p);
 		slot_unlock(slot);
 	}
-	slot_lock(slot);
 	atomic_inc(&slot->seq);
-	slot_unlock(slot);
 	wake_worker();
 }
 
@@ -517,14 +515,14 @@ static int unmap_notify(struct notifier_block *nb, unsigned long type,
 	return NOTIFY_DONE;
 }
 
-static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
+/* Something was mapped: what is pictured there, and is not that, is gone. */
+static void close_replaced(struct op_slot *slot,
+			   const struct op_profile_event *event)
 {
-	const struct op_profile_event *event = data;
-	struct op_slot *slot = op_slot_of(event->mm);
 	struct picture *p, *next;
 
 	if (!atomic_read(&slot->nr_open))
-		goto snapshot;
+		return;
 	slot_lock(slot);
 	list_for_each_entry_safe(p, next, &slot->open, open) {
 		if (p->kind != RANGE || p->mm != event->mm ||
@@ -534,7 +532,14 @@ static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
 			picture_close(slot, p);
 	}
 	slot_unlock(slot);
-snapshot:
+}
+
+static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
+{
+	const struct op_profile_event *event = data;
+	struct op_slot *slot = op_slot_of(event->mm);
+
+	close_replaced(slot, event);
 	/* Only now: what was closed has the lower epoch. */
 	if (unlikely(READ_ONCE(slot->wanted) == event->mm) &&
 	    rwsem_is_locked(&event->mm->mmap_lock))
@@ -897,21 +902,24 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 	enum op_found found;
 
 	place->live = false;
-	found = find_closed(slot, mm, addr, epoch, soft, &answer);
-	if (found != OP_BUSY)
-		goto found;
 	if (mmget_not_zero(mm)) {
-		if (!mmap_read_trylock(mm)) {
-			mmput_async(mm);
-			return OP_BUSY;
+		found = OP_BUSY;
+		if (mmap_read_trylock(mm)) {
+			found = find_live(slot, mm, addr, epoch, soft, &answer,
+					  place);
+			mmap_read_unlock(mm);
 		}
-		found = find_live(slot, mm, addr, epoch, soft, &answer, place);
-		mmap_read_unlock(mm);
 		mmput_async(mm);
 	} else {
 		found = find_dead(slot, mm, addr, epoch, soft, &answer);
 	}
-found:
+	if (found == OP_BUSY || found == OP_NO_MM) {
+		enum op_found closed = find_closed(slot, mm, addr, epoch, soft,
+						   &answer);
+
+		if (closed != OP_BUSY)
+			found = closed;
+	}
 	if (found != OP_FOUND)
 		return found;
 
