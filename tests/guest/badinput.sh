@@ -3,7 +3,7 @@
 #
 # Nonsense for every file and parameter. It is refused, changes nothing, and is
 # not worth a line in the log.
-# vm: kernels=6.1,6.12 cpus=2 mem=768 timeout=300
+# vm: kernels=6.1 cpus=1 mem=768 timeout=300
 
 . ./lib.sh
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # While no sample arrives, the module's worker does not run.
-# vm: kernels=6.1,6.12 cpus=2 timeout=400
+# vm: kernels=6.12 cpus=2 timeout=400
 
 . ./lib.sh
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Reads of every size and kind, what ends a wait, and end of file.
-# vm: kernels=6.1,6.12 cpus=2 mem=768 timeout=300
+# vm: kernels=6.12 cpus=2 mem=768 timeout=300
 
 . ./lib.sh
 

@@ -4,7 +4,7 @@
 # 100 loads and unloads with a profile running, while processes run, exec and
 # exit. One CPU: each load patches the probed functions, and an emulator may keep
 # running, on another CPU, code that has been patched while it was translated.
-# vm: kernels=6.1,6.12 cpus=1 mem=768 timeout=1500
+# vm: kernels=6.1 cpus=1 mem=768 timeout=1500
 
 . ./lib.sh
 

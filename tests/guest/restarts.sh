@@ -3,7 +3,7 @@
 #
 # 500 starts and stops, while processes run, exec and exit. One CPU, for the
 # reason that reloads.sh gives.
-# vm: kernels=6.1,6.12 cpus=1 mem=768 timeout=1500
+# vm: kernels=6.12 cpus=1 mem=768 timeout=1500
 
 . ./lib.sh
 

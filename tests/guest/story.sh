@@ -3,7 +3,7 @@
 #
 # "samples" and "buffer" tell the same story of the same workload, and it is the
 # true one.
-# vm: kernels=6.1,6.12 cpus=1 mem=768 timeout=300 icount=yes
+# vm: kernels=6.1 cpus=1 mem=768 timeout=300 icount=yes
 
 . ./lib.sh
 # profile COLUMN: of the program story, count, mode, image and offset. The text

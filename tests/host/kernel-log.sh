@@ -3,6 +3,7 @@
 #
 # The scanner of kernel logs catches the first line of every kind of report, in
 # the midst of a log, and nothing else.
+# host: cpus=1
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The guest's programs compile without a warning.
+# host: cpus=1
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh

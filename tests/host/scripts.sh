@@ -3,6 +3,7 @@
 #
 # Every script is clean: bash on this machine, busybox sh in the guest (dash is
 # what shellcheck calls the shell nearest to it).
+# host: cpus=1
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh

@@ -6,6 +6,10 @@
 
 shopt -s inherit_errexit
 
+# A make that calls these scripts must not hand its own options (-s, -j) and
+# variables down to the builds in here.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
+
 # shellcheck disable=SC2034 # for those who source this
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${OPROFILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/oprofile}

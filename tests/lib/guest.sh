@@ -13,32 +13,38 @@ pack()
 		cpio --quiet --null -o -H newc -R 0:0)
 }
 
+guest_base_locked()
+{
+	local archive=$1 dir=$CACHE/guest/base applet
+
+	[ ! -f "$archive" ] || return 0
+	rm -rf "$dir"
+	mkdir -p "$dir"/{bin,dev,etc,lib/modules,out,proc,root,run,sys,tmp}
+	ln -s bin "$dir/sbin"
+	mkdir -p "$dir/usr"
+	ln -s ../bin "$dir/usr/bin"
+	ln -s ../bin "$dir/usr/sbin"
+	cp /bin/busybox "$dir/bin/"
+	for applet in $(busybox --list); do
+		[ "$applet" = busybox ] || ln -s busybox "$dir/bin/$applet"
+	done
+	echo 'root:x:0:0:root:/root:/bin/sh' >"$dir/etc/passwd"
+	echo 'user:x:1000:1000:user:/tmp:/bin/sh' >>"$dir/etc/passwd"
+	printf 'root:x:0:\nuser:x:1000:\n' >"$dir/etc/group"
+	install -m 755 "$ROOT/tests/lib/init" "$dir/init"
+	pack "$dir" >"$archive.new"
+	mv "$archive.new" "$archive"
+}
+
 # guest_base: prints the archive with busybox and init.
 guest_base()
 {
-	local dir=$CACHE/guest key applet
+	local key
 
 	key=$(cat /bin/busybox "$ROOT/tests/lib/init" | sha256sum | cut -c 1-16)
-	if [ ! -f "$dir/base-$key.cpio" ]; then
-		rm -rf "$dir/base"
-		mkdir -p "$dir/base"/{bin,dev,etc,lib/modules,out,proc,root,run,sys,tmp}
-		ln -s bin "$dir/base/sbin"
-		mkdir -p "$dir/base/usr"
-		ln -s ../bin "$dir/base/usr/bin"
-		ln -s ../bin "$dir/base/usr/sbin"
-		cp /bin/busybox "$dir/base/bin/"
-		for applet in $(busybox --list); do
-			[ "$applet" = busybox ] ||
-				ln -s busybox "$dir/base/bin/$applet"
-		done
-		echo 'root:x:0:0:root:/root:/bin/sh' >"$dir/base/etc/passwd"
-		echo 'user:x:1000:1000:user:/tmp:/bin/sh' >>"$dir/base/etc/passwd"
-		printf 'root:x:0:\nuser:x:1000:\n' >"$dir/base/etc/group"
-		install -m 755 "$ROOT/tests/lib/init" "$dir/base/init"
-		pack "$dir/base" >"$dir/base-$key.cpio.new"
-		mv "$dir/base-$key.cpio.new" "$dir/base-$key.cpio"
-	fi
-	echo "$dir/base-$key.cpio"
+	mkdir -p "$CACHE/guest"
+	locked base guest_base_locked "$CACHE/guest/base-$key.cpio"
+	echo "$CACHE/guest/base-$key.cpio"
 }
 
 # prog_flags FILE: its "// link: FLAGS" line.
