@@ -27,6 +27,19 @@
 
 #include "oprofile.h"
 
+#ifdef OP_TEST_CODE
+#include "test_code.h"
+#else
+#define FRAMES_MAX	1
+
+/* What goes with a sample: nothing, until there are call chains. */
+static inline unsigned int sample_frames(unsigned long addr, bool user,
+					 unsigned long *frames)
+{
+	return 0;
+}
+#endif
+
 DEFINE_PER_CPU(struct op_cpu, op_cpu);
 
 /* A ring holds at least that many samples, each with everything restated. */
@@ -207,7 +220,7 @@ static inline unsigned long context_key(unsigned long *header,
 }
 
 static void ring_write(struct op_cpu *cpu, unsigned long header,
-		       unsigned long addr)
+		       unsigned long addr, const unsigned long *frames)
 {
 	struct op_ring *ring = &cpu->ring;
 	unsigned long mask = ring->size - 1;
@@ -215,7 +228,7 @@ static void ring_write(struct op_cpu *cpu, unsigned long header,
 	unsigned long head, epoch, seen, key, flags = 0;
 	struct mm_struct *mm;
 	bool nested, all;
-	unsigned int n;
+	unsigned int i, n, nr_frames = header >> OP_REC_FRAMES_SHIFT;
 	int nest;
 
 	nest = ring->nest + 1;
@@ -237,7 +250,7 @@ static void ring_write(struct op_cpu *cpu, unsigned long header,
 		seen = READ_ONCE(ring->restate) + local_read(&ring->nested);
 		epoch = atomic_long_read(&op_epoch);
 		all = nested || seen != ring->seen;
-		n = 2;
+		n = 2 + nr_frames;
 		header &= ~(OP_REC_CONTEXT | OP_REC_EPOCH);
 		if (all || key != ring->key || current->pid != ring->tid) {
 			header |= OP_REC_CONTEXT;
@@ -270,7 +283,9 @@ static void ring_write(struct op_cpu *cpu, unsigned long header,
 		words[head++ & mask] = current->pid;
 		words[head++ & mask] = current->tgid;
 	}
-	words[head & mask] = addr;
+	words[head++ & mask] = addr;
+	for (i = 0; i < nr_frames; i++)
+		words[head++ & mask] = frames[i];
 	if (likely(!nested)) {
 		ring->seen = seen;
 		ring->key = key;
@@ -301,12 +316,14 @@ void op_add_sample(struct pt_regs *regs, unsigned int event)
 {
 	struct op_cpu *cpu = this_cpu_ptr(&op_cpu);
 	unsigned long addr = instruction_pointer(regs);
+	unsigned long frames[FRAMES_MAX];
 	unsigned long header = event;
+	bool user = user_mode(regs);
 
 	if (unlikely(!cpu->ring.size))
 		return;
 	local_inc(&cpu->received);
-	if (user_mode(regs)) {
+	if (user) {
 		/* The legacy vsyscall page lies up there too; it has no VMA. */
 		if (unlikely(addr >= TASK_SIZE_MAX))
 			goto invalid;
@@ -321,7 +338,9 @@ void op_add_sample(struct pt_regs *regs, unsigned int event)
 			goto invalid;
 		header |= OP_REC_KERNEL;
 	}
-	ring_write(cpu, header, addr);
+	header |= (unsigned long)sample_frames(addr, user, frames) <<
+		  OP_REC_FRAMES_SHIFT;
+	ring_write(cpu, header, addr, frames);
 	return;
 
 invalid:

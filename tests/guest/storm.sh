@@ -6,9 +6,9 @@
 # a little while, all of them together, and the same with hardly any room.
 # vm: set=all kernels=6.12 all-kernels=6.1,6.12,7.3,debug-6.12 cpus=2 mem=1024 timeout=900
 
-# storm-long.sh and storm-long8.sh are this script with other numbers, and
-# storm-law.sh asks for less.
-: "${storm_long:=}" "${storm_law:=}"
+# storm-long.sh and storm-long8.sh are this script with other numbers, storm-law.sh
+# asks for less, and storm-code.sh looks at the code itself.
+: "${storm_long:=}" "${storm_law:=}" "${storm_code:=}"
 : "${storm_period:=100000}"
 enough=100
 # A kernel that checks itself would do nothing but take samples.
@@ -75,14 +75,14 @@ make_storm()
 # judge NAME: the law, and that nothing is in a wrong file.
 judge()
 {
-	stormcheck -f /tmp/stream >/tmp/verdict
+	stormcheck ${storm_code:+-c} -f /tmp/stream >/tmp/verdict
 	ok $? "$1: no sample in a wrong file"
 	law "$(value samples)" "$1"
 	diag "$1: $(($(received) * 100 / storm_time)) samples a second," \
 		"$(value stormuser) user samples of storms, $(value judged)" \
 		"judged, $(value wrong) wrong"
 	# What doesn't fit in a line that says it all.
-	grep -E '^(#|storm |stats/.*(lost|throttled|invalid)|jumps|doors|changes|nofile|files)' \
+	grep -E '^(#|storm |stats/.*(lost|throttled|invalid)|jumps|doors|changes|nofile|files|codes|paircodes)' \
 		/tmp/verdict | sed 's/^\(# \)*/#   /'
 }
 
@@ -144,13 +144,13 @@ swaps_of()
 # caught OPTION DESCRIPTION: the last stream with two cookies swapped.
 caught()
 {
-	if stormcheck "$1" -f /tmp/stream >/tmp/verdict; then
+	if stormcheck ${storm_code:+-c} "$1" -f /tmp/stream >/tmp/verdict; then
 		fail "$2 is noticed"
 	else
 		[ "$(value wrong)" -gt 0 ]
 		ok $? "$2 is noticed"
 	fi
-	diag "$(grep -E '^(swapped|outside|foreign|app|wrong) ' /tmp/verdict)"
+	diag "$(grep -E '^(swapped|outside|foreign|code|app|wrong) ' /tmp/verdict)"
 }
 
 # shellcheck disable=SC2317 # for make_storm
@@ -279,6 +279,36 @@ storms_law()
 	done
 }
 
+# Two files take turns where threads are running: the truth is the code that
+# stood there when the sample was taken.
+storms_code()
+{
+	local storm reader judged=0 seconds=5 i
+
+	for storm in $SWAPS swaps; do
+		i=0
+		judged=0
+		while [ $i -lt 10 ] && [ $judged -lt "$storm_code" ]; do
+			start
+			cat "$OP/buffer" >/tmp/stream &
+			reader=$!
+			make_storm "$storm" $seconds
+			ok $? "$storm: the storm did what it should"
+			wait $reader
+			judge "$storm"
+			judged=$((judged + $(value paircodes)))
+			i=$((i + 1))
+			[ $i -lt 2 ] || seconds=20
+		done
+		[ $judged -ge "$storm_code" ]
+		ok $? "$storm: the code of $judged samples was judged," \
+			"$storm_code wanted"
+	done
+	caught -i "a stream with the two files swapped"
+	[ "$(value code)" -gt $(($(value paircodes) / 2)) ]
+	ok $? "by their code alone: $(value code)"
+}
+
 storms_long()
 {
 	local storm
@@ -303,7 +333,9 @@ ok $? "there are files for the storms"
 load event=cpu-clock count="$storm_period" buffer_size=1048576 \
 	buffer_watershed=786432 cpu_buffer_size=16384
 ok $? "loads"
-if [ -n "$storm_law" ]; then
+if [ -n "$storm_code" ]; then
+	storms_code
+elif [ -n "$storm_law" ]; then
 	storms_law
 elif [ -z "$storm_long" ]; then
 	storms_short

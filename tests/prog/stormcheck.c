@@ -11,6 +11,8 @@
  *	-a	the same, in contexts only: the programs that most samples of
  *		storms belong to
  *	-x	swap them everywhere: images and contexts
+ *	-c	samples bring the code that stood at their address (a module
+ *		built with OP_TEST_CODE, src/test_code.h)
  *
  * Of each user sample it judges:
  *	outside		the offset lies in an executable segment of the file, and
@@ -20,6 +22,7 @@
  *			not in the table and the file is a storm's
  *	anon		without a file it lies in [vdso], or where its process
  *			has code without a file
+ *	code		the code that the sample brings is the file's at the offset
  * and of each sample, those in the kernel included:
  *	app		the program is one that its process has run
  *	noapp		the program of a storm's process is known
@@ -31,7 +34,8 @@
  * of its jumps, at an address at which it has run the old one's loop. Such
  * samples, and those at the address at which threads enter either file, are
  * counted ("jumps", "doors") and not judged; of the former there can be one a
- * thread and change, no more. The truth there is the code's bytes.
+ * thread and change, no more. The truth there is the code, which differs between
+ * the two at every address: with it no sample is exempt.
  *
  * The exit status is 0 if nothing is wrong and each cookie is listed.
  */
@@ -54,10 +58,10 @@
 #define MAX_SHOWN	20	/* wrong samples shown in full */
 #define MANY_RUNS	20	/* of a file, so that samples must have come */
 
-enum wrong { OUTSIDE, FOREIGN, ANON, APP, NOAPP, IDENTITY, NR_WRONG };
+enum wrong { OUTSIDE, FOREIGN, ANON, CODE, APP, NOAPP, IDENTITY, NR_WRONG };
 
 static const char * const wrong_names[NR_WRONG] = {
-	"outside", "foreign", "anon", "app", "noapp", "identity"
+	"outside", "foreign", "anon", "code", "app", "noapp", "identity"
 };
 
 /**
@@ -68,6 +72,8 @@ static const char * const wrong_names[NR_WRONG] = {
  * @nr_segments: executable segments of an ELF file
  * @start: offset of each
  * @end: of what is behind it
+ * @bytes: its content, once that was needed
+ * @size: how many there are
  * @users: samples that lie in it, if a storm's
  * @apps: samples that belong to it, if a storm's
  */
@@ -78,8 +84,23 @@ struct image {
 	unsigned int nr_segments;
 	unsigned long start[MAX_SEGMENTS];
 	unsigned long end[MAX_SEGMENTS];
+	unsigned char *bytes;
+	size_t size;
 	unsigned long users;
 	unsigned long apps;
+};
+
+/* Of src/test_code.h. */
+#define CODE_BYTES	7
+#define CODE_MAX	(2 * CODE_BYTES)
+#define CODE_TELLS	0x100ul
+
+/* A user sample that brings code. */
+struct code {
+	struct op_sample sample;
+	unsigned char size;
+	unsigned char seen;
+	unsigned char bytes[CODE_MAX];
 };
 
 static struct image *images;
@@ -95,6 +116,10 @@ static unsigned long wrong[NR_WRONG], shown;
 static unsigned long users[STORM_NR + 1], kernels[STORM_NR + 1];
 static unsigned long jumps, doors, anons, processes[STORM_NR + 1];
 static unsigned long judged;
+static bool with_code;
+static struct code *codes;
+static size_t nr_codes, max_codes;
+static unsigned long codes_judged, codes_of_pairs;
 
 /* ---- the table -------------------------------------------------------- */
 
@@ -281,12 +306,46 @@ static struct image *find_image(unsigned long cookie)
 
 /* ---- the samples ------------------------------------------------------ */
 
+static void add_code(const struct op_sample *s)
+{
+	if (nr_codes == max_codes) {
+		max_codes = max_codes ? 2 * max_codes : 4096;
+		codes = reallocarray(codes, max_codes, sizeof(*codes));
+		if (!codes)
+			die("out of memory");
+	}
+	codes[nr_codes++] = (struct code){ .sample = *s };
+}
+
+/* What follows a sample: how much code, then that. */
+static void take_code(unsigned long word)
+{
+	struct code *c = &codes[nr_codes - 1];
+	unsigned int i;
+
+	if (!c->sample.caller) {
+		c->sample.caller = true;
+		c->size = word & CODE_TELLS ? word & 0xff : 0;
+		if (c->size > CODE_MAX)
+			die("stormcheck: %u bytes of code", c->size);
+		return;
+	}
+	for (i = 0; i < CODE_BYTES && c->seen < c->size; i++)
+		c->bytes[c->seen++] = word >> (8 * i);
+}
+
 /* Those that differ in CPU and thread only are judged alike. */
 static void take_sample(void *arg, const struct op_sample *sample)
 {
 	struct op_sample s = *sample;
 
 	(void)arg;
+	if (s.caller) {
+		take_code(s.offset);
+		return;
+	}
+	if (with_code)
+		add_code(&s);
 	s.cpu = 0;
 	s.tid = s.tgid;
 	op_counts_add(&counts, &s);
@@ -382,6 +441,39 @@ static void judge(const struct op_sample *s, unsigned long count)
 		judge_user(s, count, e);
 }
 
+static void read_bytes(struct image *image)
+{
+	struct stat s;
+	int fd;
+
+	fd = open(image->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &s))
+		die("%s: %s", image->path, strerror(errno));
+	image->size = s.st_size;
+	image->bytes = mmap(NULL, s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (image->bytes == MAP_FAILED)
+		die("%s: %s", image->path, strerror(errno));
+	close(fd);
+}
+
+static void judge_code(const struct code *c)
+{
+	const struct op_sample *s = &c->sample;
+	struct image *image = s->user ? find_image(s->cookie) : NULL;
+
+	if (!image || !c->size)
+		return;
+	if (c->seen != c->size)
+		die("stormcheck: %u of %u bytes of code", c->seen, c->size);
+	if (!image->bytes)
+		read_bytes(image);
+	codes_judged++;
+	codes_of_pairs += image->file && image->file->jumps;
+	if (s->offset + c->size > image->size ||
+	    memcmp(image->bytes + s->offset, c->bytes, c->size))
+		bad(CODE, s, 1);
+}
+
 /* Those with the most samples first. */
 static unsigned long (*weight)(const struct image *image);
 
@@ -461,6 +553,10 @@ static void swap_cookies(bool in_images, bool in_apps)
 		if (in_apps)
 			swap(&s->app, two);
 	}
+	for (i = 0; i < nr_codes && in_images; i++) {
+		if (codes[i].sample.user)
+			swap(&codes[i].sample.cookie, two);
+	}
 }
 
 /* ---- what it says ----------------------------------------------------- */
@@ -514,6 +610,8 @@ static void print_result(const struct op_decoder *d)
 	print_number("stormuser", all_users - users[STORM_NR]);
 	print_number("judged", judged);
 	print_number("nofile", anons);
+	print_number("codes", codes_judged);
+	print_number("paircodes", codes_of_pairs);
 	print_number("jumps", jumps);
 	print_number("doors", doors);
 	print_number("changes", table->changes);
@@ -542,6 +640,7 @@ static void read_stream(struct op_decoder *d, const char *path)
 		die("%s: %s", path, strerror(errno));
 	op_decoder_init(d);
 	d->sample = take_sample;
+	d->chains = with_code;
 	d->cpus = sysconf(_SC_NPROCESSORS_CONF);
 	while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0) {
 		if (op_decoder_feed(d, bytes, n))
@@ -561,7 +660,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:iax")) >= 0) {
+	while ((c = getopt(argc, argv, "f:iaxc")) >= 0) {
 		switch (c) {
 		case 'f':
 			path = optarg;
@@ -575,6 +674,9 @@ int main(int argc, char **argv)
 		case 'x':
 			in_images = true;
 			in_apps = true;
+			break;
+		case 'c':
+			with_code = true;
 			break;
 		default:
 			die("stormcheck: see the options in its source");
@@ -592,6 +694,8 @@ int main(int argc, char **argv)
 		if (counts.table[i].count)
 			judge(&counts.table[i].sample, counts.table[i].count);
 	}
+	for (i = 0; i < nr_codes; i++)
+		judge_code(&codes[i]);
 	print_result(&decoder);
 	for (i = 0; i < NR_WRONG; i++) {
 		if (wrong[i])
