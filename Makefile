@@ -24,6 +24,9 @@ demo:
 check check-all:
 	tests/run $@
 
+bench:
+	tests/bench/run $(BENCH)
+
 help:
 	@echo 'modules (default)  build oprofile.ko for the running kernel, or KDIR=...'
 	@echo 'install, uninstall put it under /lib/modules, or take it away'
@@ -32,5 +35,6 @@ help:
 	@echo '                   or on this one with HOST=1'
 	@echo 'check              the tests that every change must pass'
 	@echo 'check-all          the same on every kernel, and the long ones'
+	@echo 'bench              what a sample and an exit cost; BENCH=quick: the least'
 
-.PHONY: modules install uninstall clean demo check check-all help
+.PHONY: modules install uninstall clean demo check check-all bench help

@@ -108,6 +108,7 @@ int op_eb_start(unsigned long words, unsigned long watershed)
 	op_eb.reader.pos = 0;
 	op_eb.reader.unit_pos = 0;
 	op_eb.reader.counts = false;
+	op_eb.reader.chain = OP_CHAIN_NONE;
 	op_stats.delivered = 0;
 	op_eb.reader.restate = false;
 	mutex_unlock(&op_eb.mutex);

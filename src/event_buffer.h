@@ -10,8 +10,8 @@
 
 #include "oprofile.h"
 
-/* Words of all escapes that state everything. */
-#define OP_RESTATE_MAX		15
+/* Words of all escapes that state everything, and begin a call chain. */
+#define OP_RESTATE_MAX		17
 
 /**
  * struct op_said - what a decoder knows at some point of the stream
@@ -33,13 +33,17 @@ struct op_said {
 	unsigned long cookie;
 };
 
+/* Where a reader is in a call chain, if in any. */
+enum op_chain { OP_CHAIN_NONE, OP_CHAIN_LEAF, OP_CHAIN_CALLERS };
+
 /**
  * struct op_reader - how far the reader is; survives its file
  * @pos: behind the last unit that was taken from the buffer
  * @unit_pos: where the unit in @unit began
  * @said: what the reader's decoder knows
+ * @chain: what the next sample is
  * @restate: a new file begins in the middle of a batch, maybe
- * @counts: @unit is a sample
+ * @counts: @unit is a sample, and no caller of one
  * @unit: words of a unit that is being given, or of a restatement
  * @unit_len: words in @unit
  * @unit_at: words of these that the user has
@@ -48,6 +52,7 @@ struct op_reader {
 	unsigned long pos;
 	unsigned long unit_pos;
 	struct op_said said;
+	enum op_chain chain;
 	bool restate;
 	bool counts;
 	unsigned long unit[OP_RESTATE_MAX];

@@ -73,8 +73,8 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @closed: @close counts
  * @vdso: no file, but [vdso]
  * @kept: when it was first kept for a sample that was set aside; 0: never
- * @disputed: something else was seen there while it was open: what is not
- *	older than its making can't be told
+ * @disputed: something else came there while it was open, nobody knows when:
+ *	it can't be told what it answers for
  */
 struct picture {
 	union {
@@ -345,27 +345,28 @@ static void picture_fill(struct picture *p, const struct vm_area_struct *vma,
 }
 
 /*
- * Compare a VMA with the open pictures of its range. One that shows something
- * else is disputed, and so is @vma: it came there unseen, as mremap() may grow
- * a mapping in place. Returns true where one shows just that.
+ * Compare a VMA, whose lock is held for writing, with the open pictures of its
+ * range. One that shows something else is of a mapping that went some time ago;
+ * the VMA came there unseen, as mremap() may grow one in place: when, nobody can
+ * tell (disputed), but it was there by now. Returns true where one shows just
+ * that VMA.
  */
 static bool compare_open(struct op_slot *slot, const struct vm_area_struct *vma,
-			 unsigned long start, unsigned long last,
-			 bool *disputed)
+			 unsigned long start, unsigned long last)
 {
 	bool known = false;
 	struct picture *p;
 
-	*disputed = false;
 	for (p = ranges_iter_first(&slot->ranges, start, last); p;
 	     p = ranges_iter_next(p, start, last)) {
 		if (p->mm != vma->vm_mm || p->closed)
 			continue;
 		if (!agrees(p, vma)) {
 			p->disputed = true;
-			*disputed = true;
-		} else if (p->start <= start && p->last >= last &&
-			   !p->disputed) {
+			/* not again what is done already, with its mm dead */
+			if (!list_empty(&p->open))
+				picture_close(slot, p);
+		} else if (p->start <= start && p->last >= last) {
 			known = true;
 		}
 	}
@@ -426,7 +427,7 @@ static void take_snapshot(struct op_slot *slot, struct mm_struct *mm)
 		p->close = epoch;
 		p->closed = true;
 		slot_lock(slot);
-		compare_open(slot, vma, p->start, p->last, &p->disputed);
+		compare_open(slot, vma, p->start, p->last);
 		ranges_insert(p, &slot->ranges);
 		picture_done(slot, p);
 		slot_unlock(slot);
@@ -443,16 +444,15 @@ static bool picture_take(struct op_slot *slot, enum picture_kind kind,
 			 const struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end)
 {
-	bool known, disputed, taken = true;
+	bool known, taken = true;
 	struct picture *p;
 
 	slot_lock(slot);
-	known = compare_open(slot, vma, start, end - 1, &disputed);
+	known = compare_open(slot, vma, start, end - 1);
 	if (!known || kind == EXIT) {
 		p = pool_take();
 		if (p) {
 			p->kind = kind;
-			p->disputed = disputed;
 			picture_fill(p, vma, start, end);
 			ranges_insert(p, &slot->ranges);
 			if (kind == EXIT)

@@ -54,6 +54,7 @@ static void take_escape(struct op_reader *r)
 		memset(said, 0, sizeof(*said));
 		said->cpu_known = true;
 		said->context.cpu = op_eb_word(r->pos + 2);
+		r->chain = OP_CHAIN_NONE;
 		len = 3;
 		break;
 	case OP_CTX_SWITCH_CODE:
@@ -62,6 +63,7 @@ static void take_escape(struct op_reader *r)
 		said->context.tid = op_eb_word(r->pos + 2);
 		said->context.app = op_eb_word(r->pos + 3);
 		said->context.tgid = op_eb_word(r->pos + 6);
+		r->chain = OP_CHAIN_NONE;
 		len = 7;
 		break;
 	case OP_COOKIE_SWITCH_CODE:
@@ -74,6 +76,9 @@ static void take_escape(struct op_reader *r)
 		said->mode_known = true;
 		said->kernel = code == OP_KERNEL_ENTER_CODE;
 		break;
+	case OP_TRACE_BEGIN_CODE:
+		r->chain = OP_CHAIN_LEAF;
+		break;
 	}
 	for (i = 0; i < len; i++)
 		take_word(r, op_eb_word(r->pos + i));
@@ -84,6 +89,34 @@ static void take_escape(struct op_reader *r)
 	r->pos += len;
 }
 
+/* What counts is the sample itself, or the leaf of its call chain. */
+static void take_sample_words(struct op_reader *r)
+{
+	take_word(r, op_eb_word(r->pos));
+	take_word(r, op_eb_word(r->pos + 1));
+	r->pos += 2;
+	r->counts = r->chain != OP_CHAIN_CALLERS;
+	if (r->chain == OP_CHAIN_LEAF)
+		r->chain = OP_CHAIN_CALLERS;
+}
+
+static void take_unit(struct op_reader *r)
+{
+	r->unit_at = 0;
+	r->unit_len = 0;
+	r->counts = false;
+	if (op_eb_word(r->pos) == OP_ESCAPE_CODE)
+		take_escape(r);
+	else
+		take_sample_words(r);
+}
+
+static bool at_escape(const struct op_reader *r, unsigned long code)
+{
+	return op_eb_word(r->pos) == OP_ESCAPE_CODE &&
+	       op_eb_word(r->pos + 1) == code;
+}
+
 static void take_restatement(struct op_reader *r)
 {
 	static const struct op_said nothing;
@@ -92,6 +125,28 @@ static void take_restatement(struct op_reader *r)
 	want.context.app = public_cookie(want.context.app);
 	want.cookie = public_cookie(want.cookie);
 	r->unit_len = op_restate(&nothing, &want, r->unit);
+	if (r->chain == OP_CHAIN_LEAF) {
+		take_word(r, OP_ESCAPE_CODE);
+		take_word(r, OP_TRACE_BEGIN_CODE);
+	}
+}
+
+/*
+ * The last file got a leaf, and callers of it that this one can do nothing
+ * with. Returns false where there is nothing but those.
+ */
+static bool skip_callers(struct op_reader *r, unsigned long head)
+{
+	while (r->pos != head && r->chain == OP_CHAIN_CALLERS &&
+	       !at_escape(r, OP_TRACE_BEGIN_CODE) &&
+	       !at_escape(r, OP_CTX_SWITCH_CODE) &&
+	       !at_escape(r, OP_CPU_SWITCH_CODE))
+		take_unit(r);
+	r->unit_at = 0;
+	r->unit_len = 0;
+	r->counts = false;
+	r->unit_pos = r->pos;
+	return r->pos != head;
 }
 
 /**
@@ -105,29 +160,25 @@ static void take_restatement(struct op_reader *r)
  */
 unsigned int op_unit_take(struct op_reader *r)
 {
+	/* pairs with the release in op_eb_publish(): the words are there */
+	unsigned long head = smp_load_acquire(&op_eb.head);
+
 	r->unit_at = 0;
 	r->unit_len = 0;
 	r->counts = false;
 	r->unit_pos = r->pos;
-	/* pairs with the release in op_eb_publish(): the words are there */
-	if (smp_load_acquire(&op_eb.head) == r->pos)
+	if (head == r->pos)
 		return 0;
 	if (r->restate) {
+		if (!skip_callers(r, head))
+			return 0;
 		r->restate = false;
-		if (op_eb_word(r->pos) != OP_ESCAPE_CODE ||
-		    op_eb_word(r->pos + 1) != OP_CPU_SWITCH_CODE) {
+		if (!at_escape(r, OP_CPU_SWITCH_CODE)) {
 			take_restatement(r);
 			return r->unit_len;
 		}
 	}
-	if (op_eb_word(r->pos) == OP_ESCAPE_CODE) {
-		take_escape(r);
-	} else {
-		take_word(r, op_eb_word(r->pos));
-		take_word(r, op_eb_word(r->pos + 1));
-		r->pos += 2;
-		r->counts = true;
-	}
+	take_unit(r);
 	return r->unit_len;
 }
 
@@ -248,6 +299,9 @@ static int give_words(struct op_file *f, unsigned long __user *to, size_t words)
 	run = op_eb.run;
 	n = fill_words(&r, f->bounce, min_t(size_t, words, BOUNCE_WORDS),
 		       &delivered);
+	/* What is left of a chain may have been all there was. */
+	if (!n)
+		reader_commit(&r, run, 0);
 	mutex_unlock(&op_eb.mutex);
 	if (!n)
 		return 0;

@@ -4,9 +4,9 @@
 # The hardest case: two files take turns at code that other threads are running.
 # A module built for this test hands out the code at each sampled address, so that
 # each sample can be held against the file it was booked to.
-# vm: kernels=6.12 all-kernels=6.1,6.12,7.3 cpus=4 mem=1024 timeout=900 make=CFLAGS_MODULE=-DOP_TEST_CODE
+# vm: kernels=6.12 all-kernels=6.1,6.12,7.3 cpus=2 mem=1024 timeout=900 make=CFLAGS_MODULE=-DOP_TEST_CODE
 
 # shellcheck disable=SC2034 # for storm.sh
-storm_code=5000
+storm_code=10000
 [ ! -e long ] || storm_code=20000
 . ./storm.sh

@@ -87,21 +87,25 @@ judge()
 }
 
 # tell NAME LIMIT WANTED: the storm has brought as many user samples of its own
-# as wanted, and lost no more than the limit per 10,000, or two.
+# as wanted, and lost no more than the limit per 10,000, or two; 0 is none at all,
+# and - is no limit.
 tell()
 {
-	local lost user limit
+	local lost user limit=0
 
 	lost=$(($(lost) - $(lost_to_room)))
 	user=$(value user)
-	limit=0
-	[ "$2" -eq 0 ] || limit=$((user * $2 / 10000))
-	[ "$2" -eq 0 ] || [ $limit -gt 2 ] || limit=2
-	[ "$lost" -le $limit ]
-	ok $? "$1: $lost of $user user samples lost, $limit allowed"
+	if [ "$2" = - ]; then
+		diag "$1: $lost of $user user samples lost"
+	else
+		[ "$2" -eq 0 ] || limit=$((user * $2 / 10000))
+		[ "$2" -eq 0 ] || [ $limit -gt 2 ] || limit=2
+		[ "$lost" -le $limit ]
+		ok $? "$1: $lost of $user user samples lost, $limit allowed"
+	fi
 	[ "$(value stormuser)" -ge "$3" ]
 	ok $? "$1: $3 user samples and more"
-	[ "$2" -gt 0 ] || is "$(value filesseen)" "$(value filesrun)" \
+	[ "$2" != 0 ] || is "$(value filesseen)" "$(value filesrun)" \
 		"$1: each file that was run often has samples"
 }
 
@@ -133,10 +137,11 @@ storm_of()
 }
 
 # swaps_of NAME SECONDS WANTED: while a place is not executable a thread that
-# wants to run there still shows up now and then, without any file.
+# wants to run there shows up at its address, where no file is. How often, is up
+# to the scheduler.
 swaps_of()
 {
-	storm_of "$1" "$2" 10 "$3"
+	storm_of "$1" "$2" - "$3"
 	[ "$(value jumps)" -le $((3 * $(value changes))) ]
 	ok $? "$1: no more threads find themselves in the new file than can be"
 }
@@ -283,9 +288,10 @@ storms_law()
 # stood there when the sample was taken.
 storms_code()
 {
-	local storm reader judged=0 seconds=5 i
+	local storm reader judged=0 seconds=10 i storms=swaps
 
-	for storm in $SWAPS swaps; do
+	[ ! -e long ] || storms="$SWAPS swaps"
+	for storm in $storms; do
 		i=0
 		judged=0
 		while [ $i -lt 10 ] && [ $judged -lt "$storm_code" ]; do
@@ -298,15 +304,14 @@ storms_code()
 			judge "$storm"
 			judged=$((judged + $(value paircodes)))
 			i=$((i + 1))
-			[ $i -lt 2 ] || seconds=20
 		done
 		[ $judged -ge "$storm_code" ]
 		ok $? "$storm: the code of $judged samples was judged," \
 			"$storm_code wanted"
 	done
 	caught -i "a stream with the two files swapped"
-	[ "$(value code)" -gt $(($(value paircodes) / 2)) ]
-	ok $? "by their code alone: $(value code)"
+	[ "$(value code)" -gt 100 ]
+	ok $? "by their code too: $(value code)"
 }
 
 storms_long()
