@@ -218,4 +218,11 @@ static inline unsigned long op_module_init_text(const struct module *mod,
 #define OP_MPROTECT_START	2
 #endif
 
+/* Where vma_merge() has its start and end: the VMA iterator came in 6.3. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define OP_VMA_MERGE_START	3
+#else
+#define OP_VMA_MERGE_START	2
+#endif
+
 #endif /* _OPROFILE_COMPAT_H */

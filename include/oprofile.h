@@ -261,8 +261,8 @@ enum op_profile_event_type {
  * @mm: the address space it is about
  * @start: first address (EXEC_UNMAP, EXEC_MAP)
  * @end: address behind the last one
- * @vma: the VMA that was made, or NULL where only the range is known
- *	(EXEC_MAP)
+ * @vma: the VMA that was made, or NULL where only the range is known, or
+ *	nothing is mapped there yet (EXEC_MAP)
  */
 struct op_profile_event {
 	struct mm_struct *mm;
@@ -287,7 +287,8 @@ int op_profile_events_show(struct seq_file *m, void *unused);
 /**
  * struct op_slot - the pictures of the address spaces that hash here
  * @lock: guards all but the atomics
- * @ranges: interval tree of range pictures
+ * @ranges: interval tree of range pictures that are closed, or never close
+ * @open_ranges: likewise, of those that may be closed
  * @keyed: pictures found by their key: executables of dead address spaces,
  *	exiting tasks
  * @open: pictures that are not done yet
@@ -309,6 +310,7 @@ int op_profile_events_show(struct seq_file *m, void *unused);
 struct op_slot {
 	raw_spinlock_t lock;
 	struct rb_root_cached ranges;
+	struct rb_root_cached open_ranges;
 	struct hlist_head keyed;
 	struct list_head open;
 	struct mm_struct *blind_mm[OP_SLOT_BLIND];

@@ -263,8 +263,12 @@ static void retry_aside(bool give_up)
 		return;
 	op_eb_begin();
 	list_for_each_entry_safe(a, next, &aside_list, list) {
-		/* An mm that is busy now is busy for its other samples too. */
-		if (a->subject.mm == busy)
+		/*
+		 * An mm that is busy now is busy for its other samples too. But
+		 * before one is lost, ask: a picture may have the answer.
+		 */
+		if (a->subject.mm == busy && !give_up &&
+		    time_before(jiffies, a->deadline))
 			found = why;
 		else
 			found = settle(&a->subject, NULL, a->header, a->addr);
@@ -378,7 +382,8 @@ static bool drain_ring(int cpu)
 			if (i <= FRAMES_MAX)
 				addr[i] = op_ring_word(ring, pos);
 		}
-		if (!(header & OP_REC_KERNEL) && d->busy == pass)
+		if (!(header & OP_REC_KERNEL) && d->busy == pass &&
+		    nr_aside < ASIDE_MAX)
 			found = d->why;
 		else
 			found = settle(&d->subject, d, header, addr);
@@ -391,6 +396,8 @@ static bool drain_ring(int cpu)
 			/* pairs with the acquire in ring_write() */
 			smp_store_release(&ring->tail, pos);
 			cond_resched();
+			/* it may be free by now */
+			d->busy = 0;
 		}
 	}
 	/* likewise */

@@ -55,7 +55,7 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
 
 /**
  * struct picture - see above
- * @rb: in the slot's ranges (RANGE, EXIT)
+ * @rb: in the slot's open_ranges (RANGE until closed) or ranges (RANGE, EXIT)
  * @keyed: in the slot's keyed (EXE, TASK)
  * @start: first address
  * @last: last address
@@ -74,7 +74,8 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @vdso: no file, but [vdso]
  * @kept: when it was first kept for a sample that was set aside; 0: never
  * @disputed: something else came there while it was open, nobody knows when:
- *	it can't be told what it answers for
+ *	it can't be told what it answers for. Of an EXE picture: not all EXIT
+ *	pictures could be taken, so only closed ones count
  */
 struct picture {
 	union {
@@ -110,6 +111,8 @@ INTERVAL_TREE_DEFINE(struct picture, rb, unsigned long, subtree_last,
 /* Pictures ready for the hooks of each CPU, and taken at one time (25 MB). */
 #define POOL_PER_CPU		1024
 #define USED_MAX		131072
+/* What a snapshot looks at. */
+#define SNAPSHOT_VMAS		1024
 
 struct pool {
 	struct llist_head free;
@@ -260,6 +263,8 @@ static void picture_close(struct op_slot *slot, struct picture *p)
 	/* Full barrier: who sees the new mapping's pages sees the epoch too. */
 	p->close = atomic_long_inc_return(&op_epoch);
 	p->closed = true;
+	ranges_remove(p, &slot->open_ranges);
+	ranges_insert(p, &slot->ranges);
 	atomic_inc(&slot->seq);
 	slot->soft_start = min(slot->soft_start, p->start);
 	slot->soft_last = max(slot->soft_last, p->last);
@@ -347,23 +352,23 @@ static void picture_fill(struct picture *p, const struct vm_area_struct *vma,
 /*
  * Compare a VMA, whose lock is held for writing, with the open pictures of its
  * range. One that shows something else is of a mapping that went some time ago;
- * the VMA came there unseen, as mremap() may grow one in place: when, nobody can
- * tell (disputed), but it was there by now. Returns true where one shows just
- * that VMA.
+ * the VMA came there unseen: when, nobody can tell (disputed), but it was there
+ * by now. Returns true where one shows just that VMA.
  */
 static bool compare_open(struct op_slot *slot, const struct vm_area_struct *vma,
 			 unsigned long start, unsigned long last)
 {
+	struct picture *p, *next;
 	bool known = false;
-	struct picture *p;
 
-	for (p = ranges_iter_first(&slot->ranges, start, last); p;
-	     p = ranges_iter_next(p, start, last)) {
-		if (p->mm != vma->vm_mm || p->closed)
+	for (p = ranges_iter_first(&slot->open_ranges, start, last); p;
+	     p = next) {
+		next = ranges_iter_next(p, start, last);
+		if (p->mm != vma->vm_mm)
 			continue;
 		if (!agrees(p, vma)) {
 			p->disputed = true;
-			/* not again what is done already, with its mm dead */
+			/* not what is done already, with its mm dead */
 			if (!list_empty(&p->open))
 				picture_close(slot, p);
 		} else if (p->start <= start && p->last >= last) {
@@ -405,20 +410,49 @@ static void close_others(struct op_slot *slot, struct mm_struct *mm)
 	slot_unlock(slot);
 }
 
+/* The next executable VMA from @addr on; counts down @n for each VMA it sees. */
+static struct vm_area_struct *next_exec(struct mm_struct *mm,
+					unsigned long addr, unsigned int *n)
+{
+	struct vm_area_struct *vma;
+
+	while (*n > 0) {
+		(*n)--;
+		vma = find_vma(mm, addr);
+		if (!vma || (vma->vm_flags & VM_EXEC))
+			return vma;
+		addr = vma->vm_end;
+	}
+	return NULL;
+}
+
 /*
  * The sync core can't get the lock of @mm, which is held here. What is mapped
- * now answers for the samples up to now, where no closed picture does.
+ * now answers for the samples up to now, where no closed picture does. That is
+ * a favour: it takes no picture that an unmap may need, and sees no more VMAs
+ * than can be looked at with preemption off.
  */
 static void take_snapshot(struct op_slot *slot, struct mm_struct *mm)
 {
-	unsigned long epoch = atomic_long_inc_return(&op_epoch);
 	struct vm_area_struct *vma;
+	unsigned long addr, epoch;
 	struct picture *p;
+	unsigned int n;
 
 	WRITE_ONCE(slot->wanted, NULL);
-	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
-		if (!(vma->vm_flags & VM_EXEC))
-			continue;
+	/* Before the epoch: what is closed here answers before the snapshot. */
+	n = SNAPSHOT_VMAS;
+	for (addr = 0; (vma = next_exec(mm, addr, &n)); addr = vma->vm_end) {
+		slot_lock(slot);
+		compare_open(slot, vma, vma->vm_start, vma->vm_end - 1);
+		slot_unlock(slot);
+	}
+	epoch = atomic_long_inc_return(&op_epoch);
+	n = SNAPSHOT_VMAS;
+	for (addr = 0; (vma = next_exec(mm, addr, &n)); addr = vma->vm_end) {
+		if (atomic_read(&this_cpu_ptr(&pools)->count) <
+		    POOL_PER_CPU / 4)
+			break;
 		p = pool_take();
 		if (!p)
 			break;
@@ -427,7 +461,6 @@ static void take_snapshot(struct op_slot *slot, struct mm_struct *mm)
 		p->close = epoch;
 		p->closed = true;
 		slot_lock(slot);
-		compare_open(slot, vma, p->start, p->last);
 		ranges_insert(p, &slot->ranges);
 		picture_done(slot, p);
 		slot_unlock(slot);
@@ -454,11 +487,13 @@ static bool picture_take(struct op_slot *slot, enum picture_kind kind,
 		if (p) {
 			p->kind = kind;
 			picture_fill(p, vma, start, end);
-			ranges_insert(p, &slot->ranges);
-			if (kind == EXIT)
+			if (kind == EXIT) {
+				ranges_insert(p, &slot->ranges);
 				picture_done(slot, p);
-			else
+			} else {
+				ranges_insert(p, &slot->open_ranges);
 				picture_open(slot, p);
+			}
 		} else {
 			taken = false;
 		}
@@ -547,7 +582,8 @@ static int map_notify(struct notifier_block *nb, unsigned long type, void *data)
 	return NOTIFY_DONE;
 }
 
-static void picture_exe(struct op_slot *slot, struct mm_struct *mm)
+/* @missed: not all EXIT pictures of it could be taken. */
+static void picture_exe(struct op_slot *slot, struct mm_struct *mm, bool missed)
 {
 	struct picture *p;
 
@@ -555,6 +591,7 @@ static void picture_exe(struct op_slot *slot, struct mm_struct *mm)
 	p = pool_take();
 	if (p) {
 		p->kind = EXE;
+		p->disputed = missed;
 		p->mm = mm;
 		mmgrab(mm);
 		p->file = op_get_mm_exe_file(mm);
@@ -603,14 +640,10 @@ static int exit_mmap_notify(struct notifier_block *nb, unsigned long type,
 	} else {
 		missed = true;
 	}
-	if (unlikely(missed)) {
+	if (unlikely(missed))
 		atomic_long_inc(&nr_missed);
-		slot_lock(slot);
-		raise_blind_epoch(slot);
-		slot_unlock(slot);
-	}
 	/* Last: who finds it finds the others. */
-	picture_exe(slot, mm);
+	picture_exe(slot, mm, missed);
 	wake_worker();
 	return NOTIFY_DONE;
 }
@@ -728,45 +761,61 @@ struct verdict {
 	bool unsure;			/* they contradict one another */
 };
 
+/* Closed ones first: an open one answers where none of them does. */
 static struct verdict judge(struct op_slot *slot, struct mm_struct *mm,
 			    unsigned long addr, unsigned long epoch)
 {
+	struct picture *p, *closed = NULL, *open = NULL;
 	struct verdict v = {};
-	struct picture *p;
 
 	for (p = ranges_iter_first(&slot->ranges, addr, addr); p;
 	     p = ranges_iter_next(p, addr, addr)) {
 		if (p->mm != mm)
 			continue;
-		if (p->closed && !op_epoch_before(epoch, p->close))
-			continue;
-		if (!v.best || (p->closed && !v.best->closed)) {
-			v.best = p;
-			v.unsure = false;
-		} else if (p->closed == v.best->closed) {
-			if (p->closed &&
-			    op_epoch_before(p->close, v.best->close))
-				v.best = p;
-			else if (!p->closed && !same_place(p, v.best))
-				v.unsure = true;
+		if (p->closed) {
+			if (op_epoch_before(epoch, p->close) &&
+			    (!closed || op_epoch_before(p->close, closed->close)))
+				closed = p;
+		} else if (!open) {
+			open = p;
 		}
 	}
-	if (v.best && v.best->disputed)
-		v.unsure = true;
+	if (closed) {
+		v.best = closed;
+		v.unsure = closed->disputed;
+		return v;
+	}
+	for (p = ranges_iter_first(&slot->open_ranges, addr, addr); p;
+	     p = ranges_iter_next(p, addr, addr)) {
+		if (p->mm != mm)
+			continue;
+		if (!open)
+			open = p;
+		if (p->disputed || !same_place(p, open))
+			v.unsure = true;
+	}
+	v.best = open;
 	return v;
 }
 
-static bool overlapped(struct op_slot *slot, struct mm_struct *mm,
-		       unsigned long start, unsigned long last)
+static bool overlapped_in(struct rb_root_cached *root, struct mm_struct *mm,
+			  unsigned long start, unsigned long last)
 {
 	struct picture *p;
 
-	for (p = ranges_iter_first(&slot->ranges, start, last); p;
+	for (p = ranges_iter_first(root, start, last); p;
 	     p = ranges_iter_next(p, start, last)) {
 		if (p->mm == mm)
 			return true;
 	}
 	return false;
+}
+
+static bool overlapped(struct op_slot *slot, struct mm_struct *mm,
+		       unsigned long start, unsigned long last)
+{
+	return overlapped_in(&slot->ranges, mm, start, last) ||
+	       overlapped_in(&slot->open_ranges, mm, start, last);
 }
 
 /*
@@ -807,14 +856,16 @@ static enum op_found find_dead(struct op_slot *slot, struct mm_struct *mm,
 			       bool soft, struct answer *answer)
 {
 	enum op_found found = OP_NO_MAPPING;
+	const struct picture *exe;
 	struct verdict v;
 
 	slot_lock(slot);
-	if (!find_keyed(slot, EXE, mm)) {
+	exe = find_keyed(slot, EXE, mm);
+	if (!exe) {
 		found = OP_NO_MM;
 	} else if (!untellable(slot, mm, addr, epoch, soft)) {
 		v = judge(slot, mm, addr, epoch);
-		if (v.best && !v.unsure)
+		if (v.best && !v.unsure && (v.best->closed || !exe->disputed))
 			found = picture_answer(v.best, answer);
 	}
 	slot_unlock(slot);
@@ -863,7 +914,9 @@ static enum op_found find_live(struct op_slot *slot, struct mm_struct *mm,
 		goto unlock;
 	v = judge(slot, mm, addr, epoch);
 	if (v.best) {
-		if (!v.unsure && (v.best->closed || !vma || agrees(v.best, vma)))
+		if (!v.unsure &&
+		    (v.best->closed || !vma || !(vma->vm_flags & VM_EXEC) ||
+		     agrees(v.best, vma)))
 			found = picture_answer(v.best, answer);
 	} else if (vma && (vma->vm_flags & VM_EXEC)) {
 		answer->file = counted(vma->vm_file);
@@ -1098,7 +1151,9 @@ static struct op_slot *picture_slot(const struct picture *p)
 static void picture_unlink(struct op_slot *slot, struct picture *p)
 {
 	slot_lock(slot);
-	if (p->kind == RANGE || p->kind == EXIT)
+	if (p->kind == RANGE && !p->closed)
+		ranges_remove(p, &slot->open_ranges);
+	else if (p->kind == RANGE || p->kind == EXIT)
 		ranges_remove(p, &slot->ranges);
 	else
 		hlist_del(&p->keyed);
@@ -1178,6 +1233,7 @@ int op_pictures_init(void)
 	for (i = 0; i < ARRAY_SIZE(op_slots); i++) {
 		raw_spin_lock_init(&op_slots[i].lock);
 		op_slots[i].ranges = RB_ROOT_CACHED;
+		op_slots[i].open_ranges = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&op_slots[i].open);
 	}
 	for (type = 0; type < OP_PROFILE_EVENTS; type++) {

@@ -10,7 +10,8 @@
  *			are whole
  *   EXEC_UNMAP		a range of current->mm is about to be unmapped, mapped
  *			over or protected; current holds its lock for writing
- *   EXEC_MAP		something has been mapped; the lock is still held
+ *   EXEC_MAP		something has been mapped, or is about to be where nothing
+ *			is mapped; the lock is held
  *
  * Listeners know nothing of kprobes, and are called with preemption off: in
  * process context, though in_nmi() where the probe is an int3, and with
@@ -123,15 +124,19 @@ static bool get_munmap(struct op_profile_event *event, struct pt_regs *regs,
 {
 	unsigned long start, end;
 
+	unsigned int mm = 2;
+
 	/* __do_munmap(mm, start, len), else (.., .., mm, start, end) */
 	if (symbol[0] == '_') {
+		mm = 0;
 		start = arg(regs, 1);
 		end = start + arg(regs, 2);
 	} else {
 		start = arg(regs, 3);
 		end = arg(regs, 4);
 	}
-	return get_unmap(event, start, end);
+	return arg(regs, mm) == (unsigned long)current->mm &&
+	       get_unmap(event, start, end);
 }
 
 static bool get_mmap_region(struct op_profile_event *event,
@@ -171,6 +176,31 @@ static bool get_copy_vma(struct op_profile_event *event, struct pt_regs *regs,
 	return get_range(event, start, start + arg(regs, 2));
 }
 
+/*
+ * mremap() grows a mapping in place, before it does so. On old kernels the same
+ * function is asked about ranges that are mapped already, by madvise() and
+ * others: those stay what they are.
+ */
+static bool get_growth(struct op_profile_event *event, struct pt_regs *regs,
+		       const char *symbol)
+{
+	const struct vm_area_struct *vma;
+	unsigned long start, end;
+
+	if (!strcmp(symbol, "vma_merge_extend")) {
+		vma = (const struct vm_area_struct *)arg(regs, 1);
+		start = vma->vm_end;
+		end = start + arg(regs, 2);
+	} else {
+		start = arg(regs, OP_VMA_MERGE_START);
+		end = arg(regs, OP_VMA_MERGE_START + 1);
+	}
+	if (!get_unmap(event, start, end))
+		return false;
+	vma = find_vma(event->mm, event->start);
+	return !vma || vma->vm_start >= event->end;
+}
+
 /* ---- the probes ------------------------------------------------------- */
 
 enum {
@@ -181,6 +211,7 @@ enum {
 	P_MPROTECT,
 	P_MMAP_EVENT,
 	P_COPY_VMA,
+	P_GROW,
 	NR_PROBES,
 };
 
@@ -200,6 +231,8 @@ static struct probe probes[NR_PROBES] = {
 			   get_mmap_event },
 	/* where mremap() moves to */
 	[P_COPY_VMA] = { OP_EXEC_MAP, { "copy_vma" }, -1, get_copy_vma },
+	[P_GROW] = { OP_EXEC_MAP, { "vma_merge_extend", "vma_merge" }, -1,
+		     get_growth },
 };
 
 struct hits {

@@ -3,7 +3,7 @@
 #
 # Every event by name, as a raw code, by period and by frequency, up to eight at
 # once. What this machine can't count is refused at the start, with perf's error.
-# vm: kernels=6.1,6.12 cpus=2 mem=768 timeout=300
+# vm: kernels=6.12 cpus=2 mem=768 timeout=300
 
 . ./lib.sh
 

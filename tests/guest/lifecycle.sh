@@ -3,7 +3,7 @@
 #
 # Who may read when, and what becomes of the data: with and without a reader,
 # after a stop, over unread data, after a reader was killed.
-# vm: kernels=6.1,6.12 cpus=2 mem=768 timeout=300
+# vm: kernels=6.1 cpus=2 mem=768 timeout=300
 
 . ./lib.sh
 

@@ -4,11 +4,11 @@
 # Processes and mappings come and go as fast as the machine can: no sample is
 # lost for that, and none is booked to a file that is not its own. Each storm for
 # a little while, all of them together, and the same with hardly any room.
-# vm: set=all kernels=6.12 all-kernels=6.1,6.12,7.3,debug-6.12 cpus=2 mem=1024 timeout=900
+# vm: kernels=6.12 all-kernels=6.1,6.12,7.3,debug-6.12 cpus=2 mem=1024 timeout=900
 
-# storm-long.sh and storm-long8.sh are this script with other numbers, storm-law.sh
-# asks for less, and storm-code.sh looks at the code itself.
-: "${storm_long:=}" "${storm_law:=}" "${storm_code:=}"
+# storm-long.sh and storm-long8.sh are this script with other numbers, and
+# storm-code.sh looks at the code itself.
+: "${storm_long:=}" "${storm_code:=}"
 : "${storm_period:=100000}"
 enough=100
 # A kernel that checks itself would do nothing but take samples.
@@ -267,23 +267,6 @@ storms_without_room()
 	most_lost "no room at all"
 }
 
-# Whatever is lost: it is counted, and nothing is in a wrong file. With several
-# processes whose samples must wait for their locks at the same time.
-storms_law()
-{
-	local storm reader
-
-	for storm in together all; do
-		start
-		cat "$OP/buffer" >/tmp/stream &
-		reader=$!
-		make_storm "$storm" 6
-		ok $? "$storm: the storm did what it should"
-		wait $reader
-		judge "$storm"
-	done
-}
-
 # Two files take turns where threads are running: the truth is the code that
 # stood there when the sample was taken.
 storms_code()
@@ -340,8 +323,6 @@ load event=cpu-clock count="$storm_period" buffer_size=1048576 \
 ok $? "loads"
 if [ -n "$storm_code" ]; then
 	storms_code
-elif [ -n "$storm_law" ]; then
-	storms_law
 elif [ -z "$storm_long" ]; then
 	storms_short
 	storms_without_room

@@ -188,19 +188,26 @@ static void call(void *page, struct storm_file *file, unsigned long n)
 	code(n);
 }
 
-/* Map file number i of this storm, with so many pages around its code. */
-static void *map_around(void *at, unsigned int i, int prot, int flags,
-			unsigned long before, unsigned long after)
+/* Map pages of file number i of this storm; the page of its code is number 0. */
+static void *map_pages(void *at, unsigned int i, int prot, int flags,
+		       long first, unsigned long pages)
 {
 	const struct storm_file *file = worker.files[i];
-	off_t offset = file->start / PAGE * PAGE - before * PAGE;
+	off_t offset = file->start / PAGE * PAGE + first * (long)PAGE;
 	void *page;
 
-	page = mmap(at, (before + 1 + after) * PAGE, prot, MAP_PRIVATE | flags,
-		    worker.fds[i], offset);
+	page = mmap(at, pages * PAGE, prot, MAP_PRIVATE | flags, worker.fds[i],
+		    offset);
 	if (page == MAP_FAILED || ((flags & MAP_FIXED) && page != at))
 		die("mmap %s: %s", file->path, strerror(errno));
 	return page;
+}
+
+/* With so many pages around its code. */
+static void *map_around(void *at, unsigned int i, int prot, int flags,
+			unsigned long before, unsigned long after)
+{
+	return map_pages(at, i, prot, flags, -(long)before, before + 1 + after);
 }
 
 static void *map_page(void *at, unsigned int i, int prot)
@@ -543,6 +550,23 @@ static void move_pages(char *from, unsigned long old, unsigned long new,
 		die("mremap: %s", strerror(errno));
 }
 
+/*
+ * Grow a mapping over code that was unmapped, run what is there now, and have
+ * the whole of it mapped once more, as it merges with what comes behind it.
+ */
+static void grow_over(char *at, unsigned int i, unsigned int j)
+{
+	map_pages(at, i, RX, MAP_FIXED, -1, 2);
+	call(at + PAGE, worker.files[i], rounds());
+	unmap(at + PAGE, 1);
+	map_pages(at, j, RX, MAP_FIXED, -1, 1);
+	move_pages(at, 1, 2, NULL);
+	call(at + PAGE, worker.files[j], rounds());
+	map_pages(at + 2 * PAGE, j, RX, MAP_FIXED, 1, 1);
+	call(at + PAGE, worker.files[j], rounds());
+	unmap(at, 3);
+}
+
 static void step_mremap(unsigned int thread)
 {
 	char *a = place(thread), *b = a + PLACE_SIZE / 2;
@@ -566,6 +590,8 @@ static void step_mremap(unsigned int thread)
 	call(a, worker.files[i], rounds());
 	unmap(a, 1);
 	unmap(b, 1);
+	j = (i + 1 + any(worker.nr_files - 1)) % worker.nr_files;
+	grow_over(a + PLACE_SIZE / 4, i, j);
 }
 
 static void step_mprotect(unsigned int thread)
