@@ -159,6 +159,8 @@ extern const struct op_source op_perf_source;
 #define OP_REC_KTHREAD		0x1000UL	/* key is 0 */
 #define OP_REC_EXITING		0x2000UL	/* key is the task */
 #define OP_REC_FRAMES_SHIFT	16
+/* All that the header of a record says that has nothing but its address. */
+#define OP_REC_USUAL		(OP_REC_EVENT_MASK | OP_REC_KERNEL)
 #define OP_REC_MAX_FRAMES	0xffffUL
 
 /* Words of a record that states everything, without frames. */
@@ -231,7 +233,7 @@ int op_ring_alloc_cpu(int cpu, unsigned long samples);
 int op_rings_try(unsigned long samples);
 void op_rings_reset(void);
 void op_rings_free(void);
-void op_add_sample(struct pt_regs *regs, unsigned int event);
+void op_add_sample(struct pt_regs *regs, unsigned int event, bool user);
 void op_count_throttled(void);
 
 static inline unsigned long op_ring_published(const struct op_ring *ring)
@@ -371,6 +373,55 @@ static inline void op_mm_unnote(struct mm_struct *mm)
 }
 
 /**
+ * op_unmap_matters() - may a sample need a picture of what is unmapped now?
+ * @mm: current->mm
+ *
+ * Not where no undrained sample and no CPU's context is of this mm, unless
+ * another thread may be taking the first just now.
+ *
+ * Context: any.
+ */
+static __always_inline bool op_unmap_matters(struct mm_struct *mm)
+{
+	/*
+	 * In this order: a thread that was sampled and has died since raised
+	 * the count of notes before it lowered mm_users.
+	 */
+	if (atomic_read(&mm->mm_users) != 1)
+		return true;
+	/* pairs with the full barrier of atomic_dec_and_test() in mmput() */
+	smp_rmb();
+	return atomic_read(&op_slot_of(mm)->pending);
+}
+
+/**
+ * op_map_matters() - is there a picture that may have to be closed, or one to
+ *	be taken, now that something is mapped?
+ * @mm: current->mm
+ *
+ * Another address space than current's is one in which nothing has run yet.
+ *
+ * Context: any.
+ */
+static __always_inline bool op_map_matters(const struct mm_struct *mm)
+{
+	const struct op_slot *slot = op_slot_of(mm);
+
+	return atomic_read(&slot->nr_open) || READ_ONCE(slot->wanted) == mm;
+}
+
+/**
+ * op_exit_matters() - may a sample need pictures of an address space that goes?
+ * @mm: without users, so nobody can be taking a first sample
+ *
+ * Context: any.
+ */
+static __always_inline bool op_exit_matters(const struct mm_struct *mm)
+{
+	return atomic_read(&op_slot_of(mm)->pending);
+}
+
+/**
  * enum op_found - what became of a sample's address
  * @OP_FOUND: there is a cookie and an offset
  * @OP_BUSY: the address space can't be asked now; try again
@@ -388,7 +439,8 @@ enum op_found {
  * struct op_place - where an address lies
  * @cookie: of its file, or a reserved one
  * @offset: in the file, or the address
- * @live: found in the live address space, and the following hold
+ * @live: found in the live address space, or where one ended, and the following
+ *	hold
  * @start: the same answer holds from here
  * @end: up to here
  * @delta: what to add to an address to get its offset

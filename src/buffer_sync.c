@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "event_buffer.h"
 #include "oprofile.h"
 
 /* More frames than this are not written to a ring. */
@@ -347,6 +348,22 @@ static void take_context(struct drain *d, unsigned long header,
 	d->note++;
 }
 
+/*
+ * The usual record: it says nothing but its address, in a context that the
+ * stream has, in the kernel or where the last answer holds. Returns false where
+ * that is not so.
+ */
+static __always_inline bool settle_usual(struct drain *d, unsigned long header,
+					 unsigned long addr)
+{
+	if (header & OP_REC_KERNEL)
+		return op_eb_append(true, OP_NO_COOKIE, addr,
+				    header & OP_REC_EVENT_MASK);
+	return same_place(d, addr, false) &&
+	       op_eb_append(false, d->place.cookie, addr + d->place.delta,
+			    header & OP_REC_EVENT_MASK);
+}
+
 /* Drain a ring to where it stands. Returns true where there was anything. */
 static bool drain_ring(int cpu)
 {
@@ -356,6 +373,7 @@ static bool drain_ring(int cpu)
 	unsigned long addr[1 + FRAMES_MAX];
 	unsigned int n = 0, i, frames;
 	enum op_found found;
+	bool said = false;
 
 	if (!ring->size)
 		return false;
@@ -369,6 +387,11 @@ static bool drain_ring(int cpu)
 	while (pos != end) {
 		unsigned long header = op_ring_word(ring, pos++);
 
+		if (likely(said && !(header & ~OP_REC_USUAL) &&
+			   settle_usual(d, header, op_ring_word(ring, pos)))) {
+			pos++;
+			goto next;
+		}
 		if (header & OP_REC_EPOCH)
 			d->subject.epoch = op_ring_word(ring, pos++);
 		if (header & OP_REC_CONTEXT) {
@@ -392,6 +415,8 @@ static bool drain_ring(int cpu)
 			d->why = found;
 			set_aside(&d->subject, header, addr, found);
 		}
+		said = op_eb_said(&d->subject.context);
+next:
 		if (++n % 64 == 0) {
 			/* pairs with the acquire in ring_write() */
 			smp_store_release(&ring->tail, pos);

@@ -219,8 +219,67 @@ static inline unsigned long context_key(unsigned long *header,
 	return (unsigned long)current;
 }
 
-static void ring_write(struct op_cpu *cpu, unsigned long header,
-		       unsigned long addr, const unsigned long *frames)
+/* See to it that the worker comes: soon where the ring fills, else in time. */
+static __always_inline void ring_call_worker(struct op_cpu *cpu,
+					     unsigned long used)
+{
+	struct op_ring *ring = &cpu->ring;
+
+	if (unlikely(used > ring->size / 2 && !READ_ONCE(ring->kicked))) {
+		WRITE_ONCE(ring->kicked, 1);
+		irq_work_queue(&cpu->work);
+	} else if (unlikely(!READ_ONCE(op_sync_armed))) {
+		WRITE_ONCE(op_sync_armed, 1);
+		irq_work_queue(&cpu->work);
+	}
+}
+
+/*
+ * The usual record: it says nothing but its address, as it follows one of the
+ * same context and epoch. Returns false, with nothing written, where it must
+ * say more.
+ */
+static __always_inline bool ring_write_usual(struct op_cpu *cpu,
+					     unsigned long header,
+					     unsigned long addr)
+{
+	struct op_ring *ring = &cpu->ring;
+	unsigned long mask = ring->size - 1;
+	unsigned long head, used;
+
+	if (unlikely(ring->nest))
+		return false;
+	WRITE_ONCE(ring->nest, 1);
+	barrier();
+	/* Before all that it is to follow: see ring_write(). */
+	head = local_read(&ring->head);
+	barrier();
+	/* For a kernel thread both keys are 0; who exits goes the other way. */
+	if (unlikely((unsigned long)current->mm != ring->key ||
+		     current->pid != ring->tid ||
+		     atomic_long_read(&op_epoch) != ring->epoch ||
+		     READ_ONCE(ring->restate) + local_read(&ring->nested) !=
+		     ring->seen))
+		goto other;
+	/* pairs with the release in the drain: it has read the words */
+	used = head + 2 - smp_load_acquire(&ring->tail);
+	if (unlikely(used > ring->size ||
+		     local_cmpxchg(&ring->head, head, head + 2) != head))
+		goto other;
+	ring->words[head & mask] = header;
+	ring->words[(head + 1) & mask] = addr;
+	ring_publish(ring);
+	ring_call_worker(cpu, used);
+	return true;
+
+other:
+	/* What a nested handler wrote meanwhile is published by what follows. */
+	WRITE_ONCE(ring->nest, 0);
+	return false;
+}
+
+static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
+				unsigned long addr, const unsigned long *frames)
 {
 	struct op_ring *ring = &cpu->ring;
 	unsigned long mask = ring->size - 1;
@@ -294,31 +353,33 @@ static void ring_write(struct op_cpu *cpu, unsigned long header,
 	}
 out:
 	ring_publish(ring);
-	if (unlikely(head - READ_ONCE(ring->tail) > ring->size / 2 &&
-		     !READ_ONCE(ring->kicked))) {
-		WRITE_ONCE(ring->kicked, 1);
-		irq_work_queue(&cpu->work);
-	} else if (unlikely(!READ_ONCE(op_sync_armed))) {
-		WRITE_ONCE(op_sync_armed, 1);
-		irq_work_queue(&cpu->work);
-	}
+	ring_call_worker(cpu, head - READ_ONCE(ring->tail));
+}
+
+/* With interrupts on, a TLB flush may have been served since the address was
+ * current, and a new mapping be there by now.
+ */
+static bool is_soft(void)
+{
+	return !in_hardirq() && !in_nmi();
 }
 
 /**
  * op_add_sample() - take a sample that has passed the filters
  * @regs: what the overflow interrupted
  * @event: number of its event folder
+ * @user: it interrupted user space
  *
  * Context: any, with preemption off; process context under RCU (software
  *	events), hardirq, NMI. Never waits.
  */
-void op_add_sample(struct pt_regs *regs, unsigned int event)
+void op_add_sample(struct pt_regs *regs, unsigned int event, bool user)
 {
 	struct op_cpu *cpu = this_cpu_ptr(&op_cpu);
 	unsigned long addr = instruction_pointer(regs);
 	unsigned long frames[FRAMES_MAX];
 	unsigned long header = event;
-	bool user = user_mode(regs);
+	unsigned int nr_frames;
 
 	if (unlikely(!cpu->ring.size))
 		return;
@@ -327,19 +388,17 @@ void op_add_sample(struct pt_regs *regs, unsigned int event)
 		/* The legacy vsyscall page lies up there too; it has no VMA. */
 		if (unlikely(addr >= TASK_SIZE_MAX))
 			goto invalid;
-		/*
-		 * With interrupts on, a TLB flush may have been served since
-		 * the address was current, and a new mapping be there by now.
-		 */
-		if (!in_hardirq() && !in_nmi())
+		if (unlikely(is_soft()))
 			header |= OP_REC_SOFT;
 	} else {
 		if (unlikely(!addr || addr == OP_ESCAPE_CODE))
 			goto invalid;
 		header |= OP_REC_KERNEL;
 	}
-	header |= (unsigned long)sample_frames(addr, user, frames) <<
-		  OP_REC_FRAMES_SHIFT;
+	nr_frames = sample_frames(addr, user, frames);
+	if (likely(!nr_frames && ring_write_usual(cpu, header, addr)))
+		return;
+	header |= (unsigned long)nr_frames << OP_REC_FRAMES_SHIFT;
 	ring_write(cpu, header, addr, frames);
 	return;
 

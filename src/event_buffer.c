@@ -36,13 +36,7 @@ struct op_eb op_eb = {
 	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(op_eb.wait),
 };
 
-/* What the writer has said, and where it is. */
-static struct {
-	unsigned long pos;		/* behind the last word written */
-	struct op_said said;
-	bool module_notice;		/* escape 6 is owed */
-	unsigned long announced;	/* jiffies of the last wake-up */
-} writer;
+struct op_writer op_writer;
 
 static unsigned long *words_alloc(unsigned long words)
 {
@@ -113,8 +107,8 @@ int op_eb_start(unsigned long words, unsigned long watershed)
 	op_eb.reader.restate = false;
 	mutex_unlock(&op_eb.mutex);
 
-	memset(&writer, 0, sizeof(writer));
-	writer.announced = jiffies;
+	memset(&op_writer, 0, sizeof(op_writer));
+	op_writer.announced = jiffies;
 	return 0;
 }
 
@@ -148,19 +142,20 @@ void op_eb_exit(void)
 
 static void put(unsigned long word)
 {
-	op_eb.words[writer.pos++ & op_eb.mask] = word;
+	op_eb.words[op_writer.pos++ & op_eb.mask] = word;
 }
 
 static bool room_for(unsigned int words)
 {
 	/* pairs with the release in reader_commit(): the words were read */
-	return writer.pos - smp_load_acquire(&op_eb.tail) + words <= op_eb.size;
+	op_writer.limit = smp_load_acquire(&op_eb.tail) + op_eb.size;
+	return (long)(op_writer.limit - op_writer.pos) >= (long)words;
 }
 
 /* From here on a decoder knows nothing. */
 static void forget(void)
 {
-	memset(&writer.said, 0, sizeof(writer.said));
+	memset(&op_writer.said, 0, sizeof(op_writer.said));
 }
 
 /**
@@ -173,12 +168,6 @@ void op_eb_begin(void)
 	forget();
 }
 
-static bool same_context(const struct op_context *a, const struct op_context *b)
-{
-	return a->tid == b->tid && a->app == b->app && a->tgid == b->tgid &&
-	       a->cpu == b->cpu;
-}
-
 /*
  * Say what a sample needs that has not been said. Returns false, with nothing
  * that counts written, where there is no room for that and @more words.
@@ -186,14 +175,14 @@ static bool same_context(const struct op_context *a, const struct op_context *b)
 static bool state(const struct op_context *context, const struct op_entry *e,
 		  unsigned int more)
 {
-	struct op_said want = writer.said;
+	struct op_said want = op_writer.said;
 	unsigned long text[OP_RESTATE_MAX];
 	unsigned int i, n;
 
 	want.cpu_known = true;
 	want.context_known = true;
 	want.mode_known = true;
-	if (!same_context(&want.context, context))
+	if (!op_same_context(&want.context, context))
 		want.cookie_known = false;
 	want.context = *context;
 	want.kernel = e->kernel;
@@ -201,24 +190,22 @@ static bool state(const struct op_context *context, const struct op_entry *e,
 		want.cookie_known = true;
 		want.cookie = e->cookie;
 	}
-	n = op_restate(&writer.said, &want, text);
+	n = op_restate(&op_writer.said, &want, text);
 	if (!room_for(n + more))
 		return false;
 	for (i = 0; i < n; i++)
 		put(text[i]);
-	writer.said = want;
+	op_writer.said = want;
 	return true;
 }
 
 /* Has all been said that this sample needs? */
 static bool said_all(const struct op_context *context, const struct op_entry *e)
 {
-	const struct op_said *said = &writer.said;
+	const struct op_said *said = &op_writer.said;
 
-	return said->context_known && said->mode_known &&
-	       said->kernel == e->kernel &&
-	       (e->kernel || (said->cookie_known && said->cookie == e->cookie)) &&
-	       same_context(&said->context, context);
+	return op_eb_said(context) && said->kernel == e->kernel &&
+	       (e->kernel || (said->cookie_known && said->cookie == e->cookie));
 }
 
 /**
@@ -235,7 +222,7 @@ static bool said_all(const struct op_context *context, const struct op_entry *e)
 void op_eb_sample(const struct op_context *context, unsigned int event,
 		  const struct op_entry *entry, unsigned int frames)
 {
-	unsigned long undo = writer.pos;
+	unsigned long undo = op_writer.pos;
 	unsigned int i;
 
 	for (i = 0; i <= frames; i++, entry++) {
@@ -255,18 +242,18 @@ void op_eb_sample(const struct op_context *context, unsigned int event,
 	return;
 
 full:
-	writer.pos = undo;
+	op_writer.pos = undo;
 	op_stats.lost_event_overflow++;
 	forget();
 }
 
 static void write_module_notice(void)
 {
-	if (!writer.module_notice || !room_for(2))
+	if (!op_writer.module_notice || !room_for(2))
 		return;
 	put(OP_ESCAPE_CODE);
 	put(OP_MODULE_LOADED_CODE);
-	writer.module_notice = false;
+	op_writer.module_notice = false;
 }
 
 /**
@@ -278,7 +265,7 @@ void op_eb_publish(void)
 {
 	write_module_notice();
 	/* pairs with the acquire in op_unit_take(): the words are there */
-	smp_store_release(&op_eb.head, writer.pos);
+	smp_store_release(&op_eb.head, op_writer.pos);
 }
 
 /**
@@ -292,7 +279,7 @@ void op_eb_module_loaded(void)
 {
 	if (!op_eb.running)
 		return;
-	writer.module_notice = true;
+	op_writer.module_notice = true;
 	op_eb_publish();
 }
 
@@ -318,10 +305,10 @@ void op_eb_wake(bool now)
 	unsigned long used;
 
 	mutex_lock(&op_eb.mutex);
-	used = writer.pos - op_eb.tail;
+	used = op_writer.pos - op_eb.tail;
 	if (used && (now || op_eb.size - used <= op_eb.watershed ||
-		     time_after_eq(jiffies, writer.announced + HZ))) {
-		writer.announced = jiffies;
+		     time_after_eq(jiffies, op_writer.announced + HZ))) {
+		op_writer.announced = jiffies;
 		op_eb.ready = true;
 	}
 	mutex_unlock(&op_eb.mutex);
@@ -336,7 +323,7 @@ void op_eb_wake(bool now)
  */
 bool op_eb_waiting(void)
 {
-	return !READ_ONCE(op_eb.ready) && writer.pos != READ_ONCE(op_eb.tail);
+	return !READ_ONCE(op_eb.ready) && op_writer.pos != READ_ONCE(op_eb.tail);
 }
 
 /* ---- what has been said ----------------------------------------------- */
@@ -358,7 +345,7 @@ unsigned int op_restate(const struct op_said *said, const struct op_said *want,
 	cpu = !said->cpu_known || said->context.cpu != want->context.cpu;
 	context = want->context_known &&
 		  (cpu || !said->context_known ||
-		   !same_context(&said->context, &want->context));
+		   !op_same_context(&said->context, &want->context));
 	mode = want->mode_known &&
 	       (cpu || !said->mode_known || said->kernel != want->kernel);
 	/* again in each context; also in the kernel, it holds for what follows */

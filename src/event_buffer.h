@@ -92,11 +92,74 @@ struct op_eb {
 	unsigned long open;
 };
 
+/**
+ * struct op_writer - how far the sync core is; its own
+ * @pos: behind the last word written
+ * @limit: there was room up to here when that was last looked at
+ * @said: what a decoder knows at @pos
+ * @module_notice: escape 6 is owed
+ * @announced: jiffies of the last wake-up
+ */
+struct op_writer {
+	unsigned long pos;
+	unsigned long limit;
+	struct op_said said;
+	bool module_notice;
+	unsigned long announced;
+};
+
 extern struct op_eb op_eb;
+extern struct op_writer op_writer;
 
 static inline unsigned long op_eb_word(unsigned long pos)
 {
 	return op_eb.words[pos & op_eb.mask];
+}
+
+static inline bool op_same_context(const struct op_context *a,
+				   const struct op_context *b)
+{
+	return a->tid == b->tid && a->app == b->app && a->tgid == b->tgid &&
+	       a->cpu == b->cpu;
+}
+
+/**
+ * op_eb_said() - has this context been said, as what holds now?
+ * @context: the context
+ *
+ * Context: op_sync_mutex held, after op_eb_begin().
+ */
+static inline bool op_eb_said(const struct op_context *context)
+{
+	return op_writer.said.context_known && op_writer.said.mode_known &&
+	       op_same_context(&op_writer.said.context, context);
+}
+
+/**
+ * op_eb_append() - add a sample, if nothing needs to be said for it
+ * @kernel: @offset is a kernel address
+ * @cookie: of the file; user only
+ * @offset: in the file, or an address
+ * @event: number of its event folder
+ *
+ * Context: op_sync_mutex held, where op_eb_said() is true for its context.
+ * Return: false where op_eb_sample() must do it.
+ */
+static __always_inline bool op_eb_append(bool kernel, unsigned long cookie,
+					 unsigned long offset,
+					 unsigned long event)
+{
+	struct op_writer *w = &op_writer;
+	unsigned long pos = w->pos;
+
+	if (w->said.kernel != kernel ||
+	    (!kernel && (w->said.cookie != cookie || !w->said.cookie_known)) ||
+	    (long)(w->limit - pos) < 2)
+		return false;
+	op_eb.words[pos & op_eb.mask] = offset;
+	op_eb.words[(pos + 1) & op_eb.mask] = event;
+	w->pos = pos + 2;
+	return true;
 }
 
 unsigned int op_restate(const struct op_said *said, const struct op_said *want,

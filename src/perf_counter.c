@@ -47,18 +47,20 @@ static const struct {
 
 /**
  * struct source - an event of the run
- * @attr: what perf is asked for
- * @enabled: it is one
+ * @number: of its folder
  * @kernel: samples in the kernel are wanted
  * @user: samples in user space are wanted
  * @idle: samples in the idle task are wanted
+ * @enabled: it is one
+ * @attr: what perf is asked for
  */
 struct source {
-	struct perf_event_attr attr;
+	unsigned int number;
 	bool kernel;
 	bool user;
 	bool idle;
 	bool enabled;
+	struct perf_event_attr attr;
 };
 
 static struct source sources[OP_MAX_EVENTS];
@@ -155,8 +157,8 @@ static int fill_source(struct source *source,
 static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
-	unsigned int i = (unsigned long)event->overflow_handler_context;
-	const struct source *source = &sources[i];
+	const struct source *source = event->overflow_handler_context;
+	bool user = user_mode(regs);
 
 	/* pairs with the release in begin() */
 	if (unlikely(!smp_load_acquire(&sampling)))
@@ -164,30 +166,32 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	if (unlikely(event->hw.interrupts == THROTTLED))
 		op_count_throttled();
 	/* Not every PMU has all the filters. */
-	if (user_mode(regs) ? !source->user : !source->kernel)
+	if (user) {
+		if (unlikely(!source->user))
+			return;
+	} else if (unlikely(!source->kernel ||
+			    (!source->idle && is_idle_task(current)))) {
 		return;
-	if (!source->idle && is_idle_task(current))
-		return;
-	op_add_sample(regs, i);
+	}
+	op_add_sample(regs, source->number, user);
 }
 
 /*
  * Make a disabled event. PMUs without a filter refuse to be asked for it;
  * overflow() filters then.
  */
-static struct perf_event *make_event(const struct source *source, int cpu,
-				     unsigned long i)
+static struct perf_event *make_event(struct source *source, int cpu)
 {
 	struct perf_event_attr attr = source->attr;
 	struct perf_event *event;
 
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL, overflow,
-						 (void *)i);
+						 source);
 	if (!IS_ERR(event) || !attr.exclude_idle)
 		return event;
 	attr.exclude_idle = 0;
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, overflow,
-						(void *)i);
+						source);
 }
 
 /*
@@ -224,7 +228,7 @@ static int create_cpu(int cpu, unsigned int *failed)
 
 		if (!sources[i].enabled)
 			continue;
-		event = make_event(&sources[i], cpu, i);
+		event = make_event(&sources[i], cpu);
 		if (IS_ERR(event)) {
 			*failed = i;
 			release_cpu(cpu);
@@ -284,6 +288,7 @@ static int start(const struct op_event_config *config)
 		err = fill_source(&sources[i], &config[i]);
 		if (err)
 			return err;
+		sources[i].number = i;
 	}
 	/* A CPU that comes or goes now is marked, and looked at again. */
 	for_each_online_cpu(cpu) {
@@ -388,7 +393,7 @@ static struct perf_event *probe_event(const struct op_event_config *config)
 	if (err)
 		return ERR_PTR(err);
 	/* any CPU will do, but it must be there */
-	return make_event(&source, cpumask_first(cpu_online_mask), 0);
+	return make_event(&source, cpumask_first(cpu_online_mask));
 }
 
 static int cpu_type(const struct op_event_config *config, char *name,

@@ -513,19 +513,6 @@ static int unmap_notify(struct notifier_block *nb, unsigned long type,
 	struct vm_area_struct *vma;
 	bool missed = false;
 
-	/*
-	 * Nothing to picture where no undrained sample and no CPU's context
-	 * is of this mm, unless another thread may be taking the first just
-	 * now. In this order: a thread that was sampled and has died since
-	 * raised the count of notes before it lowered mm_users. Pairs with the
-	 * full barrier of atomic_dec_and_test() in mmput().
-	 */
-	if (atomic_read(&mm->mm_users) == 1) {
-		/* see above */
-		smp_rmb();
-		if (!atomic_read(&slot->pending))
-			return NOTIFY_DONE;
-	}
 	close_others(slot, mm);
 	if (unlikely(READ_ONCE(slot->wanted) == mm))
 		take_snapshot(slot, mm);
@@ -612,10 +599,6 @@ static int exit_mmap_notify(struct notifier_block *nb, unsigned long type,
 	struct vm_area_struct *vma;
 	bool missed = false;
 	int n;
-
-	/* No user is left that could be taking a first sample. */
-	if (!atomic_read(&slot->pending))
-		return NOTIFY_DONE;
 
 	/*
 	 * Somebody may wait for the lock (khugepaged), so letting go of it may
@@ -798,24 +781,26 @@ static struct verdict judge(struct op_slot *slot, struct mm_struct *mm,
 	return v;
 }
 
-static bool overlapped_in(struct rb_root_cached *root, struct mm_struct *mm,
-			  unsigned long start, unsigned long last)
+static unsigned int count_in(struct rb_root_cached *root,
+			     const struct mm_struct *mm,
+			     unsigned long start, unsigned long last)
 {
 	struct picture *p;
+	unsigned int n = 0;
 
-	for (p = ranges_iter_first(root, start, last); p;
-	     p = ranges_iter_next(p, start, last)) {
-		if (p->mm == mm)
-			return true;
-	}
-	return false;
+	for (p = ranges_iter_first(root, start, last); p && n < 2;
+	     p = ranges_iter_next(p, start, last))
+		n += p->mm == mm;
+	return n;
 }
 
-static bool overlapped(struct op_slot *slot, struct mm_struct *mm,
-		       unsigned long start, unsigned long last)
+/* How many pictures there are in a range; two may stand for more. */
+static unsigned int count_pictures(struct op_slot *slot,
+				   const struct mm_struct *mm,
+				   unsigned long start, unsigned long last)
 {
-	return overlapped_in(&slot->ranges, mm, start, last) ||
-	       overlapped_in(&slot->open_ranges, mm, start, last);
+	return count_in(&slot->ranges, mm, start, last) +
+	       count_in(&slot->open_ranges, mm, start, last);
 }
 
 /*
@@ -853,7 +838,8 @@ static enum op_found picture_answer(const struct picture *p,
 /* The users of @mm are gone: only pictures can tell. */
 static enum op_found find_dead(struct op_slot *slot, struct mm_struct *mm,
 			       unsigned long addr, unsigned long epoch,
-			       bool soft, struct answer *answer)
+			       bool soft, struct answer *answer,
+			       struct op_place *place)
 {
 	enum op_found found = OP_NO_MAPPING;
 	const struct picture *exe;
@@ -867,6 +853,15 @@ static enum op_found find_dead(struct op_slot *slot, struct mm_struct *mm,
 		v = judge(slot, mm, addr, epoch);
 		if (v.best && !v.unsure && (v.best->closed || !exe->disputed))
 			found = picture_answer(v.best, answer);
+		/* Nothing is mapped there any more, whatever the epoch. */
+		if (found == OP_FOUND && v.best->kind == EXIT &&
+		    count_pictures(slot, mm, v.best->start,
+				   v.best->last) == 1) {
+			place->live = true;
+			place->start = v.best->start;
+			place->end = v.best->last + 1;
+			place->seq = atomic_read(&slot->seq);
+		}
 	}
 	slot_unlock(slot);
 	return found;
@@ -922,8 +917,8 @@ static enum op_found find_live(struct op_slot *slot, struct mm_struct *mm,
 		answer->file = counted(vma->vm_file);
 		answer->delta = vma_delta(vma);
 		answer->vdso = op_vma_is_vdso(vma);
-		place->live = !overlapped(slot, mm, vma->vm_start,
-					  vma->vm_end - 1);
+		place->live = !count_pictures(slot, mm, vma->vm_start,
+					      vma->vm_end - 1);
 		place->start = vma->vm_start;
 		place->end = vma->vm_end;
 		place->seq = atomic_read(&slot->seq);
@@ -964,7 +959,7 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 		}
 		mmput_async(mm);
 	} else {
-		found = find_dead(slot, mm, addr, epoch, soft, &answer);
+		found = find_dead(slot, mm, addr, epoch, soft, &answer, place);
 	}
 	if (found == OP_BUSY || found == OP_NO_MM) {
 		enum op_found closed = find_closed(slot, mm, addr, epoch, soft,

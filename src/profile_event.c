@@ -13,6 +13,10 @@
  *   EXEC_MAP		something has been mapped, or is about to be where nothing
  *			is mapped; the lock is held
  *
+ * Nearly all of it is of no interest, as no sample is concerned: the probes ask
+ * for that first (op_unmap_matters() and the like), since it is what a process
+ * pays that is not sampled.
+ *
  * Listeners know nothing of kprobes, and are called with preemption off: in
  * process context, though in_nmi() where the probe is an int3, and with
  * interrupts off on arm64.
@@ -40,6 +44,7 @@
  * @with: also probed only where this probe's first name was found, or -1
  * @get: fills in the event from the function's arguments; false: makes no
  *	sense
+ * @number: of the probe
  * @kp: the kprobe
  * @active: it is registered
  */
@@ -49,6 +54,7 @@ struct probe {
 	int with;
 	bool (*get)(struct op_profile_event *event, struct pt_regs *regs,
 		    const char *symbol);
+	unsigned int number;
 	struct kprobe kp;
 	bool active;
 };
@@ -242,20 +248,64 @@ struct hits {
 
 static DEFINE_PER_CPU(struct hits, hits);
 
-static int probe_hit(struct kprobe *kp, struct pt_regs *regs)
+static noinline int tell(struct probe *probe, struct pt_regs *regs)
 {
-	struct probe *probe = container_of(kp, struct probe, kp);
 	struct op_profile_event event = {};
-	unsigned int i = probe - probes;
 
-	this_cpu_inc(hits.hits[i]);
-	if (probe->get(&event, regs, kp->symbol_name))
+	if (probe->get(&event, regs, probe->kp.symbol_name))
 		atomic_notifier_call_chain(chains[probe->type], probe->type,
 					   &event);
 	else
-		this_cpu_inc(hits.ignored[i]);
+		this_cpu_inc(hits.ignored[probe->number]);
 	return 0;
 }
+
+static __always_inline struct probe *count_hit(struct kprobe *kp)
+{
+	struct probe *probe = container_of(kp, struct probe, kp);
+
+	this_cpu_inc(hits.hits[probe->number]);
+	return probe;
+}
+
+static int exit_task_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	return tell(count_hit(kp), regs);
+}
+
+static int exit_mmap_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct probe *probe = count_hit(kp);
+
+	if (!op_exit_matters((struct mm_struct *)arg(regs, 0)))
+		return 0;
+	return tell(probe, regs);
+}
+
+static int unmap_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct probe *probe = count_hit(kp);
+
+	if (likely(current->mm) && !op_unmap_matters(current->mm))
+		return 0;
+	return tell(probe, regs);
+}
+
+static int map_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct probe *probe = count_hit(kp);
+
+	if (!op_map_matters(current->mm))
+		return 0;
+	return tell(probe, regs);
+}
+
+static const kprobe_pre_handler_t hit_handlers[OP_PROFILE_EVENTS] = {
+	[OP_EXIT_TASK] = exit_task_hit,
+	[OP_EXIT_MMAP] = exit_mmap_hit,
+	[OP_EXEC_UNMAP] = unmap_hit,
+	[OP_EXEC_MAP] = map_hit,
+};
 
 static void probe_register(struct probe *probe)
 {
@@ -267,7 +317,7 @@ static void probe_register(struct probe *probe)
 	for (i = 0; i < ARRAY_SIZE(probe->symbols) && probe->symbols[i]; i++) {
 		memset(&probe->kp, 0, sizeof(probe->kp));
 		probe->kp.symbol_name = probe->symbols[i];
-		probe->kp.pre_handler = probe_hit;
+		probe->kp.pre_handler = hit_handlers[probe->type];
 		if (!register_kprobe(&probe->kp)) {
 			probe->active = true;
 			return;
@@ -305,8 +355,10 @@ void op_profile_events_start(void)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&hits, cpu), 0, sizeof(struct hits));
-	for (i = 0; i < NR_PROBES; i++)
+	for (i = 0; i < NR_PROBES; i++) {
+		probes[i].number = i;
 		probe_register(&probes[i]);
+	}
 	report_missing();
 }
 

@@ -267,14 +267,43 @@ static bool take_end(struct op_file *f)
 
 /* ---- buffer ----------------------------------------------------------- */
 
+/* Samples one after the other, as many as fit; there is no unit pending. */
+static unsigned int fill_samples(struct op_reader *r, unsigned long *out,
+				 unsigned int room)
+{
+	/* pairs with the release in op_eb_publish(): the words are there */
+	unsigned long head = smp_load_acquire(&op_eb.head), pos = r->pos;
+	unsigned int n = 0;
+
+	while (pos != head && room - n >= 2) {
+		unsigned long word = op_eb_word(pos);
+
+		if (word == OP_ESCAPE_CODE)
+			break;
+		out[n++] = word;
+		out[n++] = op_eb_word(pos + 1);
+		pos += 2;
+	}
+	r->pos = pos;
+	return n;
+}
+
 /* Fill the bounce buffer with at most @room words. */
 static unsigned int fill_words(struct op_reader *r, unsigned long *out,
 			       unsigned int room, unsigned long *delivered)
 {
-	unsigned int n = 0;
+	unsigned int n = 0, samples;
 
 	*delivered = 0;
 	while (n < room) {
+		if (!unit_pending(r) && !r->restate &&
+		    r->chain == OP_CHAIN_NONE) {
+			samples = fill_samples(r, out + n, room - n);
+			n += samples;
+			*delivered += samples / 2;
+			if (n == room)
+				break;
+		}
 		if (!unit_pending(r) && !op_unit_take(r))
 			break;
 		while (unit_pending(r) && n < room)

@@ -127,7 +127,7 @@ storm_of()
 		judge "$1"
 		user=$(value stormuser)
 		if [ "$4" -lt 20000 ] || [ "$user" -ge "$4" ] ||
-			[ "$seconds" -gt "$2" ]; then
+			[ "$seconds" -ge 300 ]; then
 			break
 		fi
 		seconds=$((seconds * $4 * 5 / (user * 4 + 1)))

@@ -7,6 +7,8 @@
  *	kernel	reads of zeroes, of some million instructions together
  *	exec	fork, exec of this program, exit
  *	mmap	mmap of a page of this program's code, a look at it, munmap
+ *	dump	has the module convert what was sampled
+ *	read	reads "buffer" to its end
  */
 
 #define _GNU_SOURCE
@@ -69,6 +71,30 @@ static void load_mmap(void)
 		die("munmap: %s", strerror(errno));
 }
 
+static void load_dump(void)
+{
+	int error = write_text(op_path("dump"), "1");
+
+	if (error)
+		die("dump: %s", strerror(error));
+}
+
+static void load_read(void)
+{
+	static char buffer[65536];
+	int fd = open(op_path("buffer"), O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		die("buffer: %s", strerror(errno));
+	do {
+		n = read(fd, buffer, sizeof(buffer));
+	} while (n > 0);
+	if (n < 0)
+		die("buffer: %s", strerror(errno));
+	close(fd);
+}
+
 static const struct {
 	const char *name;
 	void (*load)(void);
@@ -77,6 +103,8 @@ static const struct {
 	{ "kernel", load_kernel },
 	{ "exec", load_exec },
 	{ "mmap", load_mmap },
+	{ "dump", load_dump },
+	{ "read", load_read },
 };
 
 static uint64_t clock_ns(void)
@@ -104,7 +132,8 @@ int main(int argc, char **argv)
 		if (strcmp(loads[l].name, argv[1]))
 			continue;
 		/* what is only done once */
-		loads[l].load();
+		if (n > 1)
+			loads[l].load();
 		begin = clock_ns();
 		for (i = 0; i < n; i++)
 			loads[l].load();
