@@ -10,6 +10,7 @@
 #	release		its uname -r
 #	builder		who builds modules for it: host, or a chroot
 #	kdir		its build folder, as the builder sees it
+#	kmods/		those of its own modules that a test has asked for
 
 KERNEL_MAX_AGE=86400	# seconds until the mirror is asked for a newer one
 
@@ -83,21 +84,42 @@ kernel_download_updated()
 	in_builder "$1" apt-get -q update && kernel_download "$@"
 }
 
-# kernel_fetch BUILDER DIR PACKAGE=VERSION MEMBER FILE: one file of a package, by
-# a pattern of its name there.
-kernel_fetch()
+# kernel_deb BUILDER DIR PACKAGE=VERSION: downloads it, prints where it is.
+kernel_deb()
 {
-	local builder=$1 dir=$2 package=$3 member=$4 file=$5 deb
+	local builder=$1 dir=$2 package=$3
 
 	rm -f "$dir"/*.deb
 	quietly "$CACHE/apt.log" kernel_download "$builder" "$dir" "$package" \
 		2>/dev/null ||
 		retry quietly "$CACHE/apt.log" \
 			kernel_download_updated "$builder" "$dir" "$package"
-	deb=$(echo "$dir"/*.deb)
+	echo "$dir"/*.deb
+}
+
+# kernel_fetch BUILDER DIR PACKAGE=VERSION MEMBER FILE: one file of a package, by
+# a pattern of its name there.
+kernel_fetch()
+{
+	local builder=$1 dir=$2 package=$3 member=$4 file=$5 deb
+
+	deb=$(kernel_deb "$builder" "$dir" "$package")
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "$member" >"$file"
 	[ -s "$file" ] || die "nothing like $member in $package"
 	rm -f "$deb"
+}
+
+# kernel_package BUILDER VERSION RELEASE PART: the package with that part of a
+# kernel (binary, modules). Newer ones have one for each, apart from what
+# installs them; in older ones all is in the image's.
+kernel_package()
+{
+	local builder=$1 version=$2 release=$3 package
+
+	package=linux-$4-$release=$version
+	in_builder "$builder" apt-cache show "$package" >"$CACHE/apt.log" 2>&1 ||
+		package=linux-image-$release=$version
+	echo "$package"
 }
 
 # image_field FILE OFFSET SIZE: a number in the header of a bzImage.
@@ -135,11 +157,8 @@ kernel_add_debian()
 	say "getting kernel $release ($version)"
 	[ "$builder" = host ] ||
 		builder_packages "$builder" "linux-headers-$release=$version"
-	# Newer packages keep the image apart from what installs it; some
-	# headers bring it along.
-	image=linux-binary-$release=$version
-	in_builder "$builder" apt-cache show "$image" >"$CACHE/apt.log" 2>&1 ||
-		image=linux-image-$release=$version
+	image=$(kernel_package "$builder" "$version" "$release" binary)
+	# Some headers bring it along.
 	cp "$CACHE/chroots/$builder/boot/vmlinuz-$release" "$dir/bzImage" \
 		2>/dev/null ||
 		kernel_fetch "$builder" "$dir" "$image" '*/vmlinuz*' "$dir/bzImage"
@@ -319,4 +338,90 @@ kernel_prepare()
 	kernel_suite "$1" >/dev/null
 	locked "kernel-$1" kernel_prepare_locked "$1" >&2
 	readlink -f "$CACHE/kernels/$1/current"
+}
+
+# kernel_modules_tree DIR: sets KERNEL_TREE to where all modules of a Debian
+# kernel are: where its package is installed, or else unpacked for now.
+kernel_modules_tree()
+{
+	local dir=$1 builder version release installed deb
+
+	builder=$(<"$dir/builder")
+	release=$(<"$dir/release")
+	version=$(basename "$dir")
+	installed=/lib/modules/$release
+	[ "$builder" = host ] || installed=$CACHE/chroots/$builder$installed
+	if [ -d "$installed/kernel" ]; then
+		KERNEL_TREE=$installed
+		return
+	fi
+	say "getting the modules of kernel $release ($version)"
+	deb=$(kernel_deb "$builder" "$dir/kmods" \
+		"$(kernel_package "$builder" "$version" "$release" modules)")
+	KERNEL_TREE=$dir/kmods/tree
+	mkdir -p "$KERNEL_TREE"
+	dpkg-deb --fsys-tarfile "$deb" |
+		tar -C "$KERNEL_TREE" -x --wildcards '*.ko*'
+	rm -f "$deb"
+}
+
+# kernel_module_get DIR NAME: DIR/kmods/NAME.ko, which is empty where the kernel
+# has no such module: because it is built in, or not at all.
+kernel_module_get()
+{
+	local file=$1/kmods/$2.ko found=
+
+	case $1 in
+	*/debug-*/*) ;;
+	*)	[ -n "$KERNEL_TREE" ] || kernel_modules_tree "$1"
+		# The kernel takes - and _ in a module's name for the same.
+		found=$(find "$KERNEL_TREE/" -name "${2//[-_]/[-_]}.ko*" -print -quit) ;;
+	esac
+	case $found in
+	*.xz)	xz -dc "$found" ;;
+	*.zst)	zstd -dcq "$found" ;;
+	*.gz)	gzip -dc "$found" ;;
+	*.ko)	cat "$found" ;;
+	esac >"$file.new"
+	mv "$file.new" "$file"
+}
+
+# kernel_module_add DIR NAME LIST: the module to a list, after those that it
+# depends on.
+kernel_module_add()
+{
+	local file=$1/kmods/$2.ko depend
+
+	[ -e "$file" ] || kernel_module_get "$1" "$2"
+	[ -s "$file" ] || return 0
+	for depend in $(tr '\0' '\n' <"$file" | LC_ALL=C sed -n 's/^depends=//p' |
+			tr , ' '); do
+		kernel_module_add "$1" "$depend" "$3"
+	done
+	grep -qxF "$file" "$3" || echo "$file" >>"$3"
+}
+
+kernel_modules_locked()
+{
+	local dir=$1 list=$2 name
+	KERNEL_TREE=
+
+	shift 2
+	mkdir -p "$dir/kmods"
+	for name; do
+		kernel_module_add "$dir" "$name" "$list"
+	done
+	rm -rf "$dir/kmods/tree"
+}
+
+# kernel_modules NAME DIR LIST MODULE...: writes to a list the files of those of
+# the kernel's own modules that it has, and of what they depend on, in the order
+# in which they can be loaded.
+kernel_modules()
+{
+	local kernel=$1
+
+	shift
+	: >"$2"
+	locked "kernel-$kernel" kernel_modules_locked "$@"
 }
