@@ -42,7 +42,7 @@
 #define BUILD_ID_MAX		32
 #define BUILD_ID_TRIES		16
 #define NOTES_MAX		4096	/* bytes of notes looked through */
-#define PHDRS_MAX		64
+#define PHDRS_MAX		64U
 
 struct identity {
 	const struct super_block *sb;	/* compared, never followed */
@@ -79,12 +79,20 @@ static bool ready;
 
 /* ---- build-id --------------------------------------------------------- */
 
+/* Does a file have all these bytes? */
+static bool in_file(struct file *file, u64 pos, u64 len)
+{
+	u64 size = i_size_read(op_file_data_inode(file));
+
+	return len <= size && pos <= size - len;
+}
+
 /* Copy from a file what the page cache has of it; all or nothing. */
 static bool read_cached(struct file *file, u64 pos, void *buf, size_t len)
 {
 	struct address_space *mapping = op_file_data_inode(file)->i_mapping;
 
-	if (pos + len < pos || pos + len > i_size_read(mapping->host))
+	if (!in_file(file, pos, len))
 		return false;
 	while (len) {
 		size_t in_page = offset_in_page(pos);
@@ -110,44 +118,45 @@ static bool read_cached(struct file *file, u64 pos, void *buf, size_t len)
 	return true;
 }
 
-/* Look through a piece of notes; the sizes in it are anybody's. */
-static bool find_build_id(struct cookie *c, const u8 *notes, size_t len)
+/*
+ * Look through a piece of notes; the sizes in it are anybody's. What is in a
+ * note, and the next one, begin at multiples of @align in the piece.
+ */
+static bool find_build_id(struct cookie *c, const u8 *notes, size_t len,
+			  size_t align)
 {
-	size_t pos = 0;
+	size_t pos = 0, name, desc;
+	struct elf32_note n;
 
-	while (len - pos >= sizeof(struct elf32_note)) {
-		struct elf32_note n;
-		size_t name, desc;
-
+	while (pos < len && len - pos >= sizeof(n)) {
 		memcpy(&n, notes + pos, sizeof(n));
-		pos += sizeof(n);
-		if (n.n_namesz > len || n.n_descsz > len)
+		name = pos + sizeof(n);
+		if (n.n_namesz > len - name)
 			return false;
-		name = ALIGN(n.n_namesz, 4);
-		desc = ALIGN(n.n_descsz, 4);
-		if (name > len - pos || n.n_descsz > len - pos - name)
+		desc = ALIGN(name + n.n_namesz, align);
+		if (desc > len || n.n_descsz > len - desc)
 			return false;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    !memcmp(notes + pos, "GNU", 4) &&
+		    !memcmp(notes + name, "GNU", 4) &&
 		    n.n_descsz && n.n_descsz <= BUILD_ID_MAX) {
-			memcpy(c->build_id, notes + pos + name, n.n_descsz);
+			memcpy(c->build_id, notes + desc, n.n_descsz);
 			/* pairs with the acquire in dcookies_show() */
 			smp_store_release(&c->build_id_len, n.n_descsz);
 			return true;
 		}
-		if (desc > len - pos - name)
-			return false;
-		pos += name + desc;
+		pos = ALIGN(desc + n.n_descsz, align);
 	}
 	return false;
 }
 
 static bool note_segment(struct cookie *c, struct file *file, u8 *buf,
-			 u64 offset, u64 size)
+			 u64 offset, u64 size, u64 align)
 {
+	if (!in_file(file, offset, size))
+		return false;
 	size = min_t(u64, size, NOTES_MAX);
 	return read_cached(file, offset, buf, size) &&
-	       find_build_id(c, buf, size);
+	       find_build_id(c, buf, size, align == 8 ? 8 : 4);
 }
 
 /* What is not in the page cache now may be there another time. */
@@ -162,6 +171,7 @@ static void read_build_id(struct cookie *c, struct file *file)
 		struct elf32_phdr p32;
 		struct elf64_phdr p64;
 	} p;
+	size_t phdr_size;
 	bool is64, done = false;
 	unsigned int i, n;
 	u64 phoff;
@@ -173,18 +183,22 @@ static void read_build_id(struct cookie *c, struct file *file)
 	c->build_id_tries++;
 	memset(&h, 0, sizeof(h));
 	if (!read_cached(file, 0, &h.e32, sizeof(h.e32)) ||
-	    memcmp(h.ident, ELFMAG, SELFMAG))
+	    memcmp(h.ident, ELFMAG, SELFMAG) ||
+	    h.ident[EI_DATA] != ELF_DATA)
 		return;
 	is64 = h.ident[EI_CLASS] == ELFCLASS64;
 	if (is64 && !read_cached(file, 0, &h.e64, sizeof(h.e64)))
 		return;
 	if (!is64 && h.ident[EI_CLASS] != ELFCLASS32)
 		return;
-	if ((is64 ? h.e64.e_phentsize : h.e32.e_phentsize) !=
-	    (is64 ? sizeof(p.p64) : sizeof(p.p32)))
+	phdr_size = is64 ? sizeof(p.p64) : sizeof(p.p32);
+	if ((is64 ? h.e64.e_phentsize : h.e32.e_phentsize) != phdr_size)
 		return;
 	phoff = is64 ? h.e64.e_phoff : h.e32.e_phoff;
-	n = min_t(unsigned int, is64 ? h.e64.e_phnum : h.e32.e_phnum, PHDRS_MAX);
+	n = is64 ? h.e64.e_phnum : h.e32.e_phnum;
+	if (!in_file(file, phoff, n * phdr_size))
+		return;
+	n = min(n, PHDRS_MAX);
 	buf = kmalloc(NOTES_MAX, GFP_KERNEL);
 	if (!buf)
 		return;
@@ -195,14 +209,16 @@ static void read_build_id(struct cookie *c, struct file *file)
 				break;
 			if (p.p64.p_type == PT_NOTE)
 				done = note_segment(c, file, buf, p.p64.p_offset,
-						    p.p64.p_filesz);
+						    p.p64.p_filesz,
+						    p.p64.p_align);
 		} else {
 			if (!read_cached(file, phoff + i * sizeof(p.p32),
 					 &p.p32, sizeof(p.p32)))
 				break;
 			if (p.p32.p_type == PT_NOTE)
 				done = note_segment(c, file, buf, p.p32.p_offset,
-						    p.p32.p_filesz);
+						    p.p32.p_filesz,
+						    p.p32.p_align);
 		}
 	}
 	kfree(buf);
