@@ -3,9 +3,11 @@
  * dcookie.c - file identities that outlive the files' users
  *
  * A cookie is a number for an inode as /proc/PID/maps shows it, told apart by
- * superblock (its address, UUID and device), inode number and generation. It
- * remembers the first path seen and the build-id, and holds neither the file
- * nor its file system.
+ * superblock (its address, UUID and device), inode number and generation. An
+ * overlay has the numbers of its layers, which may be those of different files
+ * in different layers: there the real inode counts too. A cookie remembers the
+ * first path seen and the build-id, and holds neither the file nor its file
+ * system.
  *
  * The build-id is taken from the page cache only: the ELF header of code that
  * runs is there, and looking never waits for a disk, a FUSE server or a
@@ -19,6 +21,7 @@
 #include <linux/elf.h>
 #include <linux/fs.h>
 #include <linux/highmem.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/rhashtable.h>
@@ -50,6 +53,10 @@ struct identity {
 	u64 ino;
 	u32 dev;
 	u32 generation;
+	/* of an overlay's file, the real one; else 0 */
+	const struct super_block *real_sb;
+	u64 real_ino;
+	u32 real_generation;
 };
 
 struct cookie {
@@ -277,12 +284,19 @@ unsigned long op_cookie(struct file *file)
 	struct identity id;
 	struct cookie *c;
 
+	/* padding is compared, too */
 	memset(&id, 0, sizeof(id));
 	id.sb = inode->i_sb;
 	id.uuid = inode->i_sb->s_uuid;
 	id.dev = new_encode_dev(inode->i_sb->s_dev);
 	id.ino = inode->i_ino;
 	id.generation = inode->i_generation;
+	if (inode->i_sb->s_magic == OVERLAYFS_SUPER_MAGIC) {
+		inode = op_file_data_inode(file);
+		id.real_sb = inode->i_sb;
+		id.real_ino = inode->i_ino;
+		id.real_generation = inode->i_generation;
+	}
 
 	c = rhashtable_lookup_fast(&by_identity, &id, cookie_params);
 	if (!c)

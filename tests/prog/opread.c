@@ -17,6 +17,8 @@
  *	-q	print only the number of samples
  *	-t	print each distinct sample: how often, then the columns of
  *		"samples"
+ *	-c	likewise, with the cookies themselves instead of paths, and
+ *		addresses of the kernel instead of symbols
  *
  * The exit status is 0 if the stream was right and each cookie is listed.
  */
@@ -45,6 +47,7 @@ static struct {
 	bool vary;
 	bool batches;
 	bool text;
+	bool numbers;
 	bool quiet;
 } options = {
 	.size = 524288,
@@ -242,13 +245,27 @@ static void print_sample(const struct op_count *count)
 		printf("[?]\t0x%lx\n", s->offset);
 }
 
+static void print_numbers(const struct op_count *count)
+{
+	const struct op_sample *s = &count->sample;
+
+	printf("%lu\t%lu\t%lu\t%lu\t%lu\t%c\t%lu\t%lu\t0x%lx\n",
+	       count->count, s->cpu, s->tgid, s->tid, s->event,
+	       s->user ? 'u' : 'k', s->app, s->cookie, s->offset);
+}
+
 static void print_text(void)
 {
 	size_t i;
 
-	read_symbols();
+	if (!options.numbers)
+		read_symbols();
 	for (i = 0; i < counts.size; i++) {
-		if (counts.table[i].count)
+		if (!counts.table[i].count)
+			continue;
+		if (options.numbers)
+			print_numbers(&counts.table[i]);
+		else
 			print_sample(&counts.table[i]);
 	}
 }
@@ -389,7 +406,7 @@ static void parse_options(int argc, char **argv)
 	int c;
 
 	options.path = op_path("buffer");
-	while ((c = getopt(argc, argv, "f:s:w:vn:Npek:Bo:qt")) >= 0) {
+	while ((c = getopt(argc, argv, "f:s:w:vn:Npek:Bo:qtc")) >= 0) {
 		switch (c) {
 		case 'f':
 			options.path = optarg;
@@ -429,6 +446,10 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 't':
 			options.text = true;
+			break;
+		case 'c':
+			options.text = true;
+			options.numbers = true;
 			break;
 		default:
 			die("opread: see the options in its source");
