@@ -7,17 +7,19 @@
 
 . ./lib.sh
 
-# readelf_id FILE
-readelf_id()
+# readelf_ids FILE...: a line for each, with its build-id or "-".
+readelf_ids()
 {
-	readelf -n "$1" 2>/dev/null |
-		awk '/Build ID:/ { id = $3 } END { print id ? id : "-" }'
-}
-
-# cookie_id PATH: the build-id of the cookie with that path.
-cookie_id()
-{
-	COOKIE_PATH=$1 awk '$6 == ENVIRON["COOKIE_PATH"] { print $5 }' /tmp/dcookies
+	{
+		printf 'File: %s\n' "$@"
+		readelf -n "$@" 2>/dev/null
+	} | awk '
+		/^File: / { file = $2; if (!id[file]) id[file] = "-" }
+		/Build ID: [0-9a-f]/ { id[file] = $3 }
+		END {
+			for (file in id)
+				print file, id[file]
+		}'
 }
 
 # spin_in IMAGE COMMAND...: in the background until calm; IMAGE is what its
@@ -91,33 +93,64 @@ law "$(count_samples </tmp/samples)" "of the text"
 cat "$OP/dcookies" >/tmp/dcookies
 calm
 
-id=$(readelf_id /bin/spin)
-[ "$id" != - ]
-ok $? "the programs have build-ids: $id"
-is "$(cookie_id '/tmp/spin\040(deleted)')" "$id" "a program that was deleted"
-id=$(readelf_id "$libc")
-[ "$id" != - ]
-ok $? "and so has $libc: $id"
-is "$(cookie_id "$library\\040(deleted)")" "$id" "a library that was deleted"
+# All that was sampled and is still there, and all that was made.
+awk 'FILENAME == "/tmp/kinds" { print "/tmp/elf/" $1; next } { print $6 }' \
+	/tmp/kinds /tmp/dcookies | sort -u | while read -r path; do
+	[ ! -f "$path" ] || echo "$path"
+done >/tmp/files
+# shellcheck disable=SC2046 # words
+readelf_ids $(cat /tmp/files) >/tmp/readelf
+
+# Lines of a path, what dcookies says, and what readelf; "?" is nothing at all.
+awk '
+	FILENAME == "/tmp/readelf" { readelf[$1] = $2; next }
+	{ cookie[$6] = $5; readelf[$6] = readelf[$6] }
+	END {
+		for (path in readelf)
+			print path, path in cookie ? cookie[path] : "?", \
+				readelf[path] ? readelf[path] : "?"
+	}' /tmp/readelf /tmp/dcookies >/tmp/ids
+
+# says PATH: sets cookie and readelf
+says()
+{
+	local path
+
+	while read -r path cookie readelf; do
+		[ "$path" != "$1" ] || return 0
+	done </tmp/ids
+	cookie='' readelf=''
+}
+
+says /bin/spin
+program=$readelf
+says "$libc"
+[ "${#program}" -eq 40 ] && [ "${#readelf}" -eq 40 ]
+ok $? "programs and libraries have build-ids"
+id=$readelf
+says "$library\\040(deleted)"
+is "$cookie" "$id" "a library that was deleted"
+says '/tmp/spin\040(deleted)'
+is "$cookie" "$program" "a program that was deleted"
 
 while read -r kind offset id; do
-	is "$(cookie_id "/tmp/elf/$kind")" "$id" "$kind: $id"
+	says "/tmp/elf/$kind"
+	is "$cookie" "$id" "$kind: $id"
 	case $kind in
 	# To readelf these are in order: an id of no use, a file of no use here.
 	length_33|order_wrong)
-		continue ;;
+		;;
+	*)	is "$readelf" "$id" "$kind: readelf says so too" ;;
 	esac
-	is "$(readelf_id "/tmp/elf/$kind")" "$id" "$kind: readelf says so too"
 done </tmp/kinds
 
-# Whatever else has been sampled.
-while read -r _ _ _ _ id path; do
-	[ -f "$path" ] || continue
-	case $path in
-	/tmp/elf/*) continue ;;
+# Whatever else was sampled.
+while read -r path cookie readelf; do
+	case $path$readelf in
+	/tmp/*|*'?') ;;
+	*)	is "$cookie" "$readelf" "$path: $readelf" ;;
 	esac
-	is "$id" "$(readelf_id "$path")" "$path: $id"
-done </tmp/dcookies
+done </tmp/ids
 
 unload
 ok $? "unloads"
