@@ -32,6 +32,7 @@
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -157,7 +158,7 @@ extern const struct op_source op_perf_source;
 #define OP_REC_EPOCH		0x0400UL
 #define OP_REC_CONTEXT		0x0800UL
 #define OP_REC_KTHREAD		0x1000UL	/* key is 0 */
-#define OP_REC_EXITING		0x2000UL	/* key is the task */
+#define OP_REC_EXITING		0x2000UL	/* key is op_task_began() */
 #define OP_REC_FRAMES_SHIFT	16
 /* All that the header of a record says that has nothing but its address. */
 #define OP_REC_USUAL		(OP_REC_EVENT_MASK | OP_REC_KERNEL)
@@ -337,6 +338,15 @@ static inline struct op_slot *op_slot_of(const void *key)
 }
 
 /**
+ * op_task_began() - what tells a task from others that have its number later
+ * @task: exiting, so that it doesn't take its leader's place any more
+ */
+static inline unsigned long op_task_began(const struct task_struct *task)
+{
+	return task->start_boottime;
+}
+
+/**
  * op_epoch_before() - is epoch @a older than epoch @b?
  *
  * Epochs wrap on 32-bit machines.
@@ -461,7 +471,7 @@ enum op_found op_picture_find(struct mm_struct *mm, unsigned long addr,
 			      struct op_place *place);
 void op_picture_want(struct mm_struct *mm);
 struct file *op_picture_exe(struct mm_struct *mm);
-struct file *op_picture_task_exe(const void *task, pid_t tid);
+struct file *op_picture_task_exe(unsigned long began, pid_t tid);
 
 int op_pictures_init(void);
 void op_pictures_exit(void);

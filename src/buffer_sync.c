@@ -298,7 +298,7 @@ static unsigned long find_app(const struct subject *s, unsigned long header,
 	if (header & OP_REC_KTHREAD)
 		return OP_COOKIE_KTHREAD;
 	if (header & OP_REC_EXITING) {
-		file = op_picture_task_exe((void *)key, s->context.tid);
+		file = op_picture_task_exe(key, s->context.tid);
 	} else {
 		/* In this order: exit_mmap() comes before the file goes. */
 		file = op_get_mm_exe_file(s->mm);

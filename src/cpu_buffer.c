@@ -216,7 +216,7 @@ static inline unsigned long context_key(unsigned long *header,
 		return (unsigned long)current->mm;
 	}
 	*header |= OP_REC_EXITING;
-	return (unsigned long)current;
+	return op_task_began(current);
 }
 
 /* See to it that the worker comes: soon where the ring fills, else in time. */

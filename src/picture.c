@@ -32,7 +32,7 @@
  * Who writes what: hooks (process context, preemption off) add pictures, close
  * them and count; the worker (one at a time, under op_sync_mutex) closes,
  * collects and frees them. Both under the raw lock of the slot that the key
- * (mm or task) hashes to. Pictures come from per-CPU pools that only hooks on
+ * (mm, or when a task began) hashes to. Pictures come from per-CPU pools that only hooks on
  * that CPU take from, with preemption off, and that a work item fills.
  *
  * A picture that no new sample can need (done) waits on a list until a grace
@@ -45,6 +45,8 @@
 #include <linux/jiffies.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -63,7 +65,9 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @open: in the slot's open list until done (RANGE, TASK)
  * @list: in a pool, or in done_list, by turns
  * @mm: held by mmgrab()
- * @task: held by get_task_struct() (TASK)
+ * @began: when the task began, which tells it from others of that number; it is
+ *	not held, as a task_struct that is not used again at once costs the
+ *	next fork() a new page (TASK)
  * @tid: its thread id (TASK)
  * @file: held by get_file(); NULL: none
  * @opener: the task that took it; only compared
@@ -88,7 +92,7 @@ struct picture {
 	struct list_head open;
 	struct llist_node list;
 	struct mm_struct *mm;
-	struct task_struct *task;
+	unsigned long began;
 	pid_t tid;
 	struct file *file;
 	const struct task_struct *opener;
@@ -192,8 +196,6 @@ static void picture_free(struct picture *p)
 		fput(p->file);
 	if (p->mm)
 		mmdrop(p->mm);
-	if (p->task)
-		put_task_struct(p->task);
 	kfree(p);
 	atomic_dec(&nr_pictures);
 	atomic_dec(&nr_used);
@@ -634,7 +636,7 @@ static int exit_mmap_notify(struct notifier_block *nb, unsigned long type,
 static int exit_task_notify(struct notifier_block *nb, unsigned long type,
 			    void *data)
 {
-	struct op_slot *slot = op_slot_of(current);
+	struct op_slot *slot = op_slot_of((void *)op_task_began(current));
 	struct picture *p;
 
 	if (current->flags & PF_KTHREAD)
@@ -643,7 +645,7 @@ static int exit_task_notify(struct notifier_block *nb, unsigned long type,
 	p = pool_take();
 	if (p) {
 		p->kind = TASK;
-		p->task = get_task_struct(current);
+		p->began = op_task_began(current);
 		p->tid = current->pid;
 		p->file = op_get_mm_exe_file(current->mm);
 		/* newest first */
@@ -666,14 +668,25 @@ static struct notifier_block listeners[OP_PROFILE_EVENTS] = {
 
 /* ---- the sync core asks ----------------------------------------------- */
 
-static struct picture *find_keyed(struct op_slot *slot, enum picture_kind kind,
-				  const void *key)
+static struct picture *find_exe(struct op_slot *slot,
+				const struct mm_struct *mm)
 {
 	struct picture *p;
 
 	hlist_for_each_entry(p, &slot->keyed, keyed) {
-		if (p->kind == kind &&
-		    (kind == EXE ? (void *)p->mm : (void *)p->task) == key)
+		if (p->kind == EXE && p->mm == mm)
+			return p;
+	}
+	return NULL;
+}
+
+static struct picture *find_task(struct op_slot *slot, unsigned long began,
+				 pid_t tid)
+{
+	struct picture *p;
+
+	hlist_for_each_entry(p, &slot->keyed, keyed) {
+		if (p->kind == TASK && p->began == began && p->tid == tid)
 			return p;
 	}
 	return NULL;
@@ -709,7 +722,7 @@ struct file *op_picture_exe(struct mm_struct *mm)
 	struct picture *p;
 
 	slot_lock(slot);
-	p = find_keyed(slot, EXE, mm);
+	p = find_exe(slot, mm);
 	if (p)
 		file = counted(p->file);
 	slot_unlock(slot);
@@ -718,21 +731,21 @@ struct file *op_picture_exe(struct mm_struct *mm)
 
 /**
  * op_picture_task_exe() - the executable of a task that is exiting, or dead
- * @task: what a context note names; may be gone, only compared
+ * @began: op_task_began() of it, as a context note tells
  * @tid: its thread id
  *
  * Context: op_sync_mutex held.
  * Return: a counted file, or NULL.
  */
-struct file *op_picture_task_exe(const void *task, pid_t tid)
+struct file *op_picture_task_exe(unsigned long began, pid_t tid)
 {
-	struct op_slot *slot = op_slot_of(task);
+	struct op_slot *slot = op_slot_of((void *)began);
 	struct file *file = NULL;
 	struct picture *p;
 
 	slot_lock(slot);
-	p = find_keyed(slot, TASK, task);
-	if (p && p->tid == tid)
+	p = find_task(slot, began, tid);
+	if (p)
 		file = counted(p->file);
 	slot_unlock(slot);
 	return file;
@@ -846,7 +859,7 @@ static enum op_found find_dead(struct op_slot *slot, struct mm_struct *mm,
 	struct verdict v;
 
 	slot_lock(slot);
-	exe = find_keyed(slot, EXE, mm);
+	exe = find_exe(slot, mm);
 	if (!exe) {
 		found = OP_NO_MM;
 	} else if (!untellable(slot, mm, addr, epoch, soft)) {
@@ -1033,6 +1046,23 @@ static void batch_add(struct mm_batch *batch, struct mm_struct *mm)
 	batch->mm[batch->n++] = mm;
 }
 
+/*
+ * Or as good as: one that nobody waits for is forgotten a moment before its last
+ * instruction. The drains that must come before its picture goes take longer.
+ */
+static bool task_is_dead(const struct picture *p)
+{
+	struct task_struct *task;
+	bool dead;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(p->tid, &init_pid_ns), PIDTYPE_PID);
+	dead = !task || op_task_began(task) != p->began ||
+	       op_task_is_dead(task);
+	rcu_read_unlock();
+	return dead;
+}
+
 static void retire_slot(struct op_slot *slot)
 {
 	struct mm_struct *dead[OP_SLOT_BLIND];
@@ -1043,7 +1073,7 @@ static void retire_slot(struct op_slot *slot)
 	slot_lock(slot);
 	list_for_each_entry_safe(p, next, &slot->open, open) {
 		if (p->kind == TASK) {
-			if (op_task_is_dead(p->task))
+			if (task_is_dead(p))
 				picture_done(slot, p);
 			continue;
 		}
@@ -1140,7 +1170,7 @@ bool op_pictures_collect(void)
 
 static struct op_slot *picture_slot(const struct picture *p)
 {
-	return op_slot_of(p->kind == TASK ? (void *)p->task : (void *)p->mm);
+	return op_slot_of(p->kind == TASK ? (void *)p->began : (void *)p->mm);
 }
 
 static void picture_unlink(struct op_slot *slot, struct picture *p)

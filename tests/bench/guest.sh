@@ -3,7 +3,7 @@
 #
 # The measurements, in a machine in which a nanosecond is an instruction: rows of
 # a table to /out/table, tabs between. It tests nothing but that there are figures.
-# vm: cpus=1 mem=768 timeout=1800 icount=yes mods=opbare
+# vm: cpus=1 mem=768 timeout=1800 icount=yes mods=opbare append="norandmaps nokaslr"
 
 . ./lib.sh
 

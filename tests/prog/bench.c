@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+// link: -static
 /*
  * bench LOAD N: does something fixed N times and prints how many nanoseconds it
  * took, which is what the benchmark (tests/bench) compares.
