@@ -33,7 +33,9 @@
 #include "oprofile.h"
 
 /* The bound of the table: about 64 MiB with short paths or with long ones. */
+#ifndef COOKIES_MAX
 #define COOKIES_MAX		131072
+#endif
 #define COOKIES_MAX_BYTES	(64UL << 20)
 
 /* the type of the note named GNU; the kernel has no name for it */

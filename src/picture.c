@@ -113,7 +113,9 @@ INTERVAL_TREE_DEFINE(struct picture, rb, unsigned long, subtree_last,
 		     ranges)
 
 /* Pictures ready for the hooks of each CPU, and taken at one time (25 MB). */
+#ifndef POOL_PER_CPU
 #define POOL_PER_CPU		1024
+#endif
 #define USED_MAX		131072
 /* What a snapshot looks at. */
 #define SNAPSHOT_VMAS		1024

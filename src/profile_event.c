@@ -31,9 +31,11 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/notifier.h>
 #include <linux/ptrace.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 
 #include "oprofile.h"
 
@@ -307,10 +309,28 @@ static const kprobe_pre_handler_t hit_handlers[OP_PROFILE_EVENTS] = {
 	[OP_EXEC_MAP] = map_hit,
 };
 
+#ifdef OP_TEST_NO_EVENT
+/* In a test build: the event whose functions are not to be found. */
+static char *no_event;
+module_param(no_event, charp, 0400);
+
+static bool can_probe(const struct probe *probe)
+{
+	return !no_event || strcmp(no_event, type_names[probe->type]);
+}
+#else
+static bool can_probe(const struct probe *probe)
+{
+	return true;
+}
+#endif
+
 static void probe_register(struct probe *probe)
 {
 	unsigned int i;
 
+	if (!can_probe(probe))
+		return;
 	if (probe->with >= 0 &&
 	    probes[probe->with].kp.symbol_name != probes[probe->with].symbols[0])
 		return;

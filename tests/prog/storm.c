@@ -3,7 +3,7 @@
  * storm SECONDS NAME...: makes processes and mappings come and go as fast as it
  * can, with the files that storm-make has made, and writes down in their table
  * who has run and mapped what. A name is that of a storm (storm.h), or
- * "processes", "mappings", "swaps", "together" (the first two), "all". Prints how
+ * "processes", "mappings", "swaps", "together" (the first two), "all" (those). Prints how
  * often each file was run.
  *
  * A storm is a few workers, each a process, some with threads, that repeat one
@@ -31,6 +31,7 @@
 /* Where storms map things that need a place of their own; apart by thread. */
 #define PLACE		0x30000000ul
 #define PLACE_SIZE	0x10000ul
+#define BURST		256	/* mappings; takes 16 such places */
 
 /* A storm's directory in a cgroup2 file system, with a limit on memory. */
 #define OOM_GROUP	"/sys/fs/cgroup/storm"
@@ -617,6 +618,36 @@ static void step_mprotect(unsigned int thread)
 	unmap(at, 1);
 }
 
+/*
+ * More mappings go at once than the module may be ready for. Where the same file
+ * came back to its place, it would not have to look again.
+ */
+static void step_burst(unsigned int thread)
+{
+	static unsigned int turn;
+	char *at = place(thread);
+	unsigned int i, n;
+
+	turn++;
+	for (i = 0; i < BURST; i++)
+		map_page(at + i * PAGE, (i + turn) % worker.nr_files, RX);
+	for (i = 0; i < 8; i++) {
+		n = any(BURST);
+		call(at + n * PAGE, worker.files[(n + turn) % worker.nr_files],
+		     50000);
+	}
+	unmap(at, BURST);
+	pause_us(5000);
+}
+
+/* One mapping now and then, for which there is always room. */
+static void step_breeze(unsigned int thread)
+{
+	(void)thread;
+	step_mmap(0);
+	pause_us(2000);
+}
+
 static void step_jit(unsigned int thread)
 {
 	char *at = (char *)STORM_ANON + thread * PLACE_SIZE;
@@ -782,6 +813,8 @@ static const struct storm storms[STORM_NR] = {
 				  step_swap_mprotect, NULL },
 	[STORM_SWAP_MREMAP] = { SWAPS, 1, 4, prepare_swap, step_swap_mremap,
 				NULL },
+	[STORM_BURST] = { 0, 1, 0, NULL, step_burst, NULL },
+	[STORM_BREEZE] = { 0, 1, 0, NULL, step_breeze, NULL },
 };
 
 static void *work(void *arg)

@@ -42,6 +42,7 @@ enum storm_id {
 	STORM_MPROTECT, STORM_JIT,
 	STORM_SWAP_FIXED, STORM_SWAP_MUNMAP, STORM_SWAP_MPROTECT,
 	STORM_SWAP_MREMAP,
+	STORM_BURST, STORM_BREEZE,
 	STORM_NR,		/* as a file's storm: a file of the machine */
 };
 
@@ -84,6 +85,8 @@ static const struct storm_need storm_needs[STORM_NR] = {
 	[STORM_SWAP_MUNMAP] = { "swap-munmap", .pairs = 1 },
 	[STORM_SWAP_MPROTECT] = { "swap-mprotect", .pairs = 1 },
 	[STORM_SWAP_MREMAP] = { "swap-mremap", .pairs = 1 },
+	[STORM_BURST] = { "burst", .codes = 2 },
+	[STORM_BREEZE] = { "breeze", .codes = 1 },
 };
 
 /**

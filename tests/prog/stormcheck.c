@@ -11,6 +11,8 @@
  *	-a	the same, in contexts only: the programs that most samples of
  *		storms belong to
  *	-x	swap them everywhere: images and contexts
+ *	-e PID	processes with lower numbers are exempt: their samples are counted
+ *		("exempt") and not judged
  *	-c	samples bring the code that stood at their address (a module
  *		built with OP_TEST_CODE, src/test_code.h)
  *
@@ -115,7 +117,7 @@ static unsigned long wrong[NR_WRONG], shown;
 /* of each storm, and of what belongs to none */
 static unsigned long users[STORM_NR + 1], kernels[STORM_NR + 1];
 static unsigned long jumps, doors, anons, processes[STORM_NR + 1];
-static unsigned long judged;
+static unsigned long judged, exempt, first_judged;
 static bool with_code;
 static struct code *codes;
 static size_t nr_codes, max_codes;
@@ -432,6 +434,10 @@ static void judge(const struct op_sample *s, unsigned long count)
 	const struct storm_entry *e = find_entry(s->tgid);
 	unsigned int storm = e ? e->storm : STORM_NR;
 
+	if (s->tgid < first_judged) {
+		exempt += count;
+		return;
+	}
 	if (s->user)
 		users[storm] += count;
 	else
@@ -461,7 +467,7 @@ static void judge_code(const struct code *c)
 	const struct op_sample *s = &c->sample;
 	struct image *image = s->user ? find_image(s->cookie) : NULL;
 
-	if (!image || !c->size)
+	if (!image || !c->size || s->tgid < first_judged)
 		return;
 	if (c->seen != c->size)
 		die("stormcheck: %u of %u bytes of code", c->seen, c->size);
@@ -606,9 +612,10 @@ static void print_result(const struct op_decoder *d)
 		seen += images[i].users && images[i].file->runs >= MANY_RUNS;
 	print_number("samples", d->samples);
 	print_number("user", all_users);
-	print_number("kernel", d->samples - all_users);
+	print_number("kernel", d->samples - all_users - exempt);
 	print_number("stormuser", all_users - users[STORM_NR]);
 	print_number("judged", judged);
+	print_number("exempt", exempt);
 	print_number("nofile", anons);
 	print_number("codes", codes_judged);
 	print_number("paircodes", codes_of_pairs);
@@ -660,10 +667,13 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:iaxc")) >= 0) {
+	while ((c = getopt(argc, argv, "f:e:iaxc")) >= 0) {
 		switch (c) {
 		case 'f':
 			path = optarg;
+			break;
+		case 'e':
+			first_judged = strtoul(optarg, NULL, 10);
 			break;
 		case 'i':
 			in_images = true;
