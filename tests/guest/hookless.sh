@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Somebody disarms all kprobes in the midst of a storm: nothing breaks, each
+# sample is counted, and what comes after they are armed again is right. Which
+# file a sample is booked to that came meanwhile, nobody can promise.
+# vm: kernels=6.12 all-kernels=6.1,6.12,7.3 cpus=2 mem=1024 timeout=300
+
+. ./lib.sh
+
+# value NAME: what the checker said last.
+value()
+{
+	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
+}
+
+hits()
+{
+	awk '!/^#/ { n += $3 } END { print n }' "$OP/hooks"
+}
+
+# shellcheck disable=SC2317 # for wait_for
+# hits_more THAN
+hits_more()
+{
+	[ "$(hits)" -gt "$1" ]
+}
+
+kprobes()
+{
+	echo "$1" >/sys/kernel/debug/kprobes/enabled
+}
+
+begin()
+{
+	start
+	cat "$OP/buffer" >/tmp/stream &
+	reader=$!
+}
+
+end()
+{
+	stop
+	wait $reader
+}
+
+# judge DESCRIPTION [OPTION...]: the law, and that no sample is in a wrong file.
+judge()
+{
+	local what=$1 status=0
+
+	shift
+	stormcheck -f /tmp/stream "$@" >/tmp/verdict || status=$?
+	ok $status "$what: no sample in a wrong file"
+	law "$(value samples)" "$what"
+	[ "$(value stormuser)" -ge 100 ]
+	ok $? "$what: $(value stormuser) user samples of storms"
+	grep -E '^(#|storm |stats/.*lost|exempt)' /tmp/verdict | sed 's/^\(# \)*/#   /'
+}
+
+echo 4194304 >/proc/sys/kernel/pid_max
+storm-make
+ok $? "there are files for the storms"
+load event=cpu-clock count=200000 buffer_size=1048576 \
+	buffer_watershed=786432 cpu_buffer_size=16384
+ok $? "loads"
+
+# Or the storm would be over before this script has had its turns.
+renice -n -19 $$ >/dev/null
+storm()
+{
+	sh -c 'renice -n 19 $$ >/dev/null && exec storm "$@"' sh "$@" >/tmp/runs
+}
+
+# A storm goes on while the probes go and come, several times.
+begin
+storm 12 all &
+pid=$!
+gone=0
+back=0
+i=0
+while [ $i -lt 3 ]; do
+	wait_for 60 hits_more "$(($(hits) + 100))" && back=$((back + 1))
+	kprobes 0
+	before=$(hits)
+	wait_for 60 received_more "$(($(received) + 500))"
+	[ "$(hits)" != "$before" ] || gone=$((gone + 1))
+	kprobes 1
+	i=$((i + 1))
+done
+is $gone 3 "no hits while they are disarmed"
+wait_for 60 hits_more "$(hits)"
+is $? 0 "and some when they are armed"
+is $back 3 "each time"
+[ -d /proc/$pid ]
+ok $? "the storm was there all the time"
+wait $pid
+ok $? "it did what it should"
+
+# In the same run, with the probes armed: the older processes are exempt.
+storm 3 all &
+pid=$!
+wait $pid
+ok $? "another storm, with the probes armed"
+end
+judge "armed again" -e $pid
+[ "$(value exempt)" -gt 1000 ]
+ok $? "what came before is exempt: $(value exempt) samples"
+
+# A run that begins without them, and stays so.
+kprobes 0
+begin
+storm 2 all
+ok $? "a storm without any probe"
+end
+is "$(hits)" 0 "no hits at all"
+if stormcheck -f /tmp/stream >/tmp/verdict; then
+	diag "nothing is in a wrong file all the same"
+fi
+law "$(value samples)" "without any probe"
+diag "$(grep -E '^(outside|foreign|wrong|stats/.*lost)' /tmp/verdict)"
+
+# One that begins without them, and gets them before anything happens.
+begin
+kprobes 1
+storm 3 all
+ok $? "a storm after they were armed"
+end
+judge "armed in the run"
+
+begin
+storm 3 all
+ok $? "a storm in a run like any other"
+end
+judge "a run after all that"
+unload
+ok $? "unloads"
+done_testing
