@@ -7,6 +7,7 @@
  *	mremap-move	moves a page of code to where nothing is
  *	mremap-over	moves it over another one
  *	mremap-shrink	makes a mapping of code a page shorter
+ *	mremap-grow	makes one a page longer, where it is
  *	brk		gives back a page of the heap that was executable
  *	shmdt		detaches shared memory with code
  *	mprotect	takes the execute bit, or gives it
@@ -90,6 +91,16 @@ static void do_mremap_shrink(unsigned long n)
 	map(place(0), n + 1);
 	for (; n; n--)
 		must(mremap(place(0), (n + 1) * PAGE, n * PAGE, 0) == place(0),
+		     "mremap");
+}
+
+static void do_mremap_grow(unsigned long n)
+{
+	unsigned long i;
+
+	map(place(0), 1);
+	for (i = 1; i <= n; i++)
+		must(mremap(place(0), i * PAGE, (i + 1) * PAGE, 0) == place(0),
 		     "mremap");
 }
 
@@ -179,6 +190,7 @@ static const struct {
 	{ "mremap-move", do_mremap_move },
 	{ "mremap-over", do_mremap_over },
 	{ "mremap-shrink", do_mremap_shrink },
+	{ "mremap-grow", do_mremap_grow },
 	{ "brk", do_brk },
 	{ "shmdt", do_shmdt },
 	{ "mprotect", do_mprotect },

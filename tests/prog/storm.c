@@ -3,8 +3,8 @@
  * storm SECONDS NAME...: makes processes and mappings come and go as fast as it
  * can, with the files that storm-make has made, and writes down in their table
  * who has run and mapped what. A name is that of a storm (storm.h), or
- * "processes", "mappings", "swaps", "together" (the first two), "all" (those). Prints how
- * often each file was run.
+ * "processes", "mappings", "swaps", "together" (the first two), "all" (those).
+ * Prints how often each file was run.
  *
  * A storm is a few workers, each a process, some with threads, that repeat one
  * step until the time is over. What a worker forks it writes down itself, after
