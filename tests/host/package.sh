@@ -1,0 +1,278 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The packages, in the chroot of each suite: they build, are clean, and the same
+# each time; installed in a copy of that chroot, DKMS builds the module, for a
+# second kernel too, leaves out those that can't have it, and takes everything
+# away again. So does make without a package.
+# host: set=all
+
+set -euo pipefail
+# shellcheck source=tests/lib/common.sh
+. "$(dirname "$0")/../lib/common.sh"
+# shellcheck source=tests/lib/chroot.sh
+. "$ROOT/tests/lib/chroot.sh"
+# shellcheck source=tests/guest/lib.sh
+. "$ROOT/tests/guest/lib.sh"
+
+# Chroots of its own: those of the tests get no package that changes what an
+# installation of headers does.
+CACHE=$CACHE/package
+SUITES=${OPROFILE_SUITES:-bookworm trixie}
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$ROOT/dkms.conf")
+
+# quiet DESCRIPTION COMMAND...: a test that the command succeeds, with its output
+# where it does not.
+quiet()
+{
+	local name=$1 status=0
+
+	shift
+	quietly "$CACHE/command.log" "$@" 2>"$CACHE/error.log" || status=$?
+	ok "$status" "$suite: $name"
+	[ "$status" -eq 0 ] || sed 's/^/# /' "$CACHE/error.log"
+}
+
+# in_suite SCRIPT ARG...: in the chroot where packages are built.
+in_suite()
+{
+	in_builder "$suite" sh -euc "$1" sh "${@:2}"
+}
+
+# in_machine SCRIPT ARG...: in the copy where they are installed.
+in_machine()
+{
+	in_builder "$suite-machine" sh -euc "$1" sh "${@:2}"
+}
+
+# sources DIR [VERSION]: a copy of the tree, of that version.
+sources()
+{
+	mkdir -p "$1"
+	tar -C "$ROOT" --exclude-vcs --exclude='*.ko' --exclude='*.o' \
+		--exclude='.*.cmd' -cf - . | tar -C "$1" --no-same-owner -xf -
+	[ $# -lt 2 ] || sed -i "s/\b$version\b/$2/" "$1/dkms.conf" \
+		"$1/debian/changelog" "$1/rpm/oprofile-dkms.spec"
+}
+
+# Two folders, two umasks, one package.
+build_deb()
+{
+	sources "$work/first/oprofile"
+	(umask 077 && sources "$work/second folder/other")
+	quiet "the package builds" in_suite 'cd "$1" && umask 022 &&
+		dpkg-buildpackage -us -uc' "$inside/first/oprofile"
+	quiet "and in another folder" in_suite 'cd "$1" && umask 002 &&
+		dpkg-buildpackage -us -uc -b' "$inside/second folder/other"
+	status=0
+	cmp "$work/first/$deb" "$work/second folder/$deb" || status=$?
+	ok "$status" "$suite: both are the same to the byte"
+	quiet "lintian has neither errors nor warnings" in_suite \
+		'cd "$1" && lintian --allow-root --fail-on error,warning ./*.changes' \
+		"$inside/first"
+}
+
+# contents: mode, owner and name of what is in the package, but for the sources.
+contents()
+{
+	dpkg-deb -c "$work/first/$deb" | awk '{ print $1, $2, $6 }' |
+		grep -v '/$' | sed 's, \./, /,' | grep -vE ' /usr/src/.*\.[ch]$'
+}
+
+wanted_contents()
+{
+	local doc=/usr/share/doc/oprofile-dkms name
+
+	for name in README.md.gz changelog.gz copyright examples/modprobe.conf \
+			examples/modules-load.conf; do
+		echo "-rw-r--r-- root/root $doc/$name"
+	done
+	echo "-rwxr-xr-x root/root $doc/examples/oprofile-save"
+	echo "-rw-r--r-- root/root $doc/examples/oprofile-save.service"
+	echo "-rw-r--r-- root/root /usr/share/man/man4/oprofile.4.gz"
+	echo "-rw-r--r-- root/root /usr/src/oprofile-$version/Kbuild"
+	echo "-rw-r--r-- root/root /usr/src/oprofile-$version/dkms.conf"
+}
+
+# status: what DKMS says, one kernel a line.
+status()
+{
+	in_machine 'dkms status oprofile 2>&1' | sed 's/, x86_64//' | LC_ALL=C sort
+}
+
+# installed VERSION: what it should say.
+installed()
+{
+	local kernel
+
+	for kernel in "$machine"/lib/modules/*-amd64; do
+		case $kernel in
+		*/5.9.0-*)	;;
+		*)	echo "oprofile/$1, ${kernel##*/}: installed" ;;
+		esac
+	done | LC_ALL=C sort
+}
+
+# vermagic: of every module of ours, the release, if it is in the right folder.
+vermagic()
+{
+	in_machine 'for dir in /lib/modules/*-amd64; do
+		file=$(echo "$dir"/updates/dkms/oprofile.ko*)
+		[ ! -e "$file" ] || [ "$(modinfo -F vermagic "$file" | cut -d " " -f 1)" = \
+			"${dir##*/}" ] && [ "$(modinfo -F name "$file")" = oprofile ] ||
+			echo "$dir"
+	done'
+}
+
+# remains: all that is left of us.
+remains()
+{
+	in_machine 'find /etc /lib/modules /usr /var/lib/dkms -name "*oprofile*" \
+		! -path "/usr/src/linux-*" ! -path "/usr/include/*"; dkms status' |
+		grep -v '/perf' || true
+}
+
+# fake_kernel RELEASE SED: headers like the installed ones, but for their options.
+fake_kernel()
+{
+	in_machine '
+		headers=$(readlink -f /lib/modules/*[0-9]-amd64/build)
+		mkdir -p "/lib/modules/$1"
+		cp -a "$headers" "/usr/src/fake-$1"
+		ln -s "/usr/src/fake-$1" "/lib/modules/$1/build"
+		sed -i "$2" "/usr/src/fake-$1/.config" \
+			"/usr/src/fake-$1/include/config/auto.conf"' "$@"
+}
+
+# left_out RELEASE: the hook of DKMS that runs after an installation of headers.
+left_out()
+{
+	quiet "the installation of headers of $1 goes on" in_machine \
+		'/etc/kernel/header_postinst.d/dkms "$1" 2>&1' "$1"
+	status=0
+	grep -q "not for kernel $1" "$CACHE/command.log" || status=$?
+	ok "$status" "$suite: and says why there is no module"
+	is "$(find "$machine/lib/modules/$1" -name 'oprofile*')" "" \
+		"$suite: none for $1"
+}
+
+install_deb()
+{
+	quiet "an older package installs" in_machine '
+		apt-get -y -q --no-install-recommends install kmod "$1"' \
+		"$inside/old/oprofile-dkms_0.0.1_all.deb"
+	is "$(status)" "$(installed 0.0.1)" "$suite: DKMS has built that"
+	quiet "and is upgraded" in_machine 'apt-get -y -q install "$1"' \
+		"$inside/first/$deb"
+	is "$(status)" "$(installed "$version")" "$suite: DKMS has built the new one"
+	quiet "headers of a second kernel install" in_machine \
+		'apt-get -y -q --no-install-recommends install linux-headers-cloud-amd64'
+	is "$(status | wc -l)" 2 "$suite: there are two kernels"
+	is "$(status)" "$(installed "$version")" "$suite: DKMS has built for both"
+	is "$(vermagic)" "" "$suite: and each is for its kernel"
+	is "$(in_machine 'dkms status 2>&1 >/dev/null')" "" "$suite: DKMS warns of nothing"
+
+	fake_kernel 6.1.0-0-plain '/^CONFIG_DEBUG_FS=/d'
+	left_out 6.1.0-0-plain
+	fake_kernel 5.9.0-1-amd64 ''
+	left_out 5.9.0-1-amd64
+
+	quiet "the package is removed" in_machine 'apt-get -y -q remove oprofile-dkms'
+	quiet "and purged" in_machine 'apt-get -y -q purge oprofile-dkms'
+	is "$(remains)" "" "$suite: nothing is left"
+}
+
+build_rpm()
+{
+	sources "$work/rpm/oprofile-$version"
+	quiet "the spec builds" in_suite '
+		cd "$1" && rpmbuild -bb --build-in-place --nodeps \
+			--define "_topdir $1/topdir" rpm/oprofile-dkms.spec' \
+		"$inside/rpm/oprofile-$version"
+	mv "$work/rpm/oprofile-$version/topdir/RPMS/noarch/"*.rpm "$work/rpm/$rpm"
+	is "$(in_suite 'rpm -qp --qf "[%{FILEMODES:perms} %{FILEUSERNAME}/%{FILEGROUPNAME} %{FILENAMES}\n]" "$1"' \
+		"$inside/rpm/$rpm" | grep -vE '^d|\.[ch]$' |
+		sed 's,/packages,,' | LC_ALL=C sort -k 3)" \
+		"$( (wanted_contents | grep -vE 'changelog|copyright' |
+			sed 's,README.md.gz,README.md,'
+			echo "-rw-r--r-- root/root /usr/share/licenses/oprofile-dkms/LICENSE"
+		) | LC_ALL=C sort -k 3)" "$suite: the rpm's files and modes"
+	quiet "the rpm installs" in_machine 'rpm -i --nodeps "$1"' "$inside/rpm/$rpm"
+	is "$(status)" "$(in_machine 'uname -r' >/dev/null; installed "$version")" \
+		"$suite: DKMS has built it"
+	quiet "the same again, as an upgrade" in_machine \
+		'rpm -U --force --nodeps "$1"' "$inside/rpm/$rpm"
+	is "$(status)" "$(installed "$version")" "$suite: DKMS has built that"
+	quiet "the rpm is removed" in_machine 'rpm -e oprofile-dkms'
+	is "$(remains)" "" "$suite: nothing is left"
+}
+
+# What make does without a package.
+by_hand()
+{
+	local kernel tree=$inside/hand/oprofile
+
+	kernel=$(basename "$machine"/lib/modules/*[0-9]-amd64)
+	sources "$work/hand/oprofile"
+	chown -R 1000:1000 "$work/hand"
+	quiet "make, as a user" in_machine '
+		cd "$1" && setpriv --reuid=1000 --regid=1000 --clear-groups \
+			make KERNELRELEASE="$2"' "$tree" "$kernel"
+	quiet "a second make" in_machine '
+		cd "$1" && cp oprofile.ko once && setpriv --reuid=1000 --regid=1000 \
+			--clear-groups make KDIR="/lib/modules/$2/build" &&
+		cmp once oprofile.ko' "$tree" "$kernel"
+	quiet "make install DESTDIR" in_machine '
+		cd "$1" && setpriv --reuid=1000 --regid=1000 --clear-groups make install \
+			KDIR="/lib/modules/$2/build" DESTDIR="$1/to here" &&
+		[ "$(cd to\ here && find . -type f | sed s/.ko.*/.ko/)" = \
+			"./lib/modules/$2/updates/oprofile.ko" ]' "$tree" "$kernel"
+	quiet "make install" in_machine '
+		cd "$1" && make install KERNELRELEASE="$2" &&
+		grep -q ^updates/oprofile.ko "/lib/modules/$2/modules.dep" &&
+		modinfo -k "$2" oprofile' "$tree" "$kernel"
+	quiet "make uninstall" in_machine '
+		cd "$1" && make uninstall KERNELRELEASE="$2" &&
+		! grep oprofile "/lib/modules/$2/modules.dep"' "$tree" "$kernel"
+	quiet "make dkms-install" in_machine '
+		cd "$1" && make dkms-install KERNELRELEASE="$2" &&
+		modinfo -k "$2" oprofile' "$tree" "$kernel"
+	quiet "again" in_machine 'cd "$1" && make dkms-install KERNELRELEASE="$2"' \
+		"$tree" "$kernel"
+	quiet "make dkms-remove" in_machine 'cd "$1" && make dkms-remove' "$tree"
+	is "$(remains)" "" "$suite: nothing is left"
+}
+
+test_suite()
+{
+	locked "chroot-$suite" chroot_prepare "$suite"
+	builder_packages "$suite" build-essential debhelper dh-dkms fakeroot \
+		linux-headers-amd64 lintian man-db rpm
+	rm -rf "$work" "$machine"
+	mkdir -p "$work"
+	build_deb
+	is "$(contents | LC_ALL=C sort -k 3)" \
+		"$(wanted_contents | LC_ALL=C sort -k 3)" \
+		"$suite: the package's files and modes"
+	sources "$work/old/oprofile" 0.0.1
+	quiet "an older package builds" in_suite 'cd "$1" &&
+		dpkg-buildpackage -us -uc -b' "$inside/old/oprofile"
+
+	cp -a "$CACHE/chroots/$suite" "$machine"
+	install_deb
+	build_rpm
+	by_hand
+	rm -rf "$work" "$machine"
+}
+
+[ "$(id -u)" = 0 ] || die "only root can make chroots"
+mkdir -p "$CACHE"
+deb=oprofile-dkms_${version}_all.deb
+rpm=oprofile-dkms-$version-1.noarch.rpm
+for suite in $SUITES; do
+	machine=$CACHE/chroots/$suite-machine
+	work=$CACHE/work-$suite
+	inside=$(builder_path "$suite" "$work")
+	test_suite
+done
+done_testing
