@@ -5,6 +5,7 @@
 # a table to /out/table, tabs between. It tests nothing but that there are figures.
 # vm: cpus=1 mem=768 timeout=1800 icount=yes mods=opbare append="norandmaps nokaslr"
 
+# shellcheck source=tests/guest/lib.sh
 . ./lib.sh
 
 table=/out/table
