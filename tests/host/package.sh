@@ -5,7 +5,7 @@
 # each time; installed in a copy of that chroot, DKMS builds the module, for a
 # second kernel too, leaves out those that can't have it, and takes everything
 # away again. So does make without a package.
-# host: set=all
+# host: set=all cpus=1
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
