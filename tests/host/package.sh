@@ -147,7 +147,7 @@ left_out()
 	quiet "the installation of headers of $1 goes on" in_machine \
 		'/etc/kernel/header_postinst.d/dkms "$1" 2>&1' "$1"
 	status=0
-	grep -q "not for kernel $1" "$CACHE/command.log" || status=$?
+	grep -q "not for this kernel" "$CACHE/command.log" || status=$?
 	ok "$status" "$suite: and says why there is no module"
 	is "$(find "$machine/lib/modules/$1" -name 'oprofile*')" "" \
 		"$suite: none for $1"
@@ -176,7 +176,7 @@ install_deb()
 	left_out 5.9.0-1-amd64
 
 	quiet "the package is removed" in_machine 'apt-get -y -q remove oprofile-dkms'
-	quiet "and purged" in_machine 'apt-get -y -q purge oprofile-dkms'
+	quiet "and purged" in_machine 'dpkg --purge oprofile-dkms'
 	is "$(remains)" "" "$suite: nothing is left"
 }
 
