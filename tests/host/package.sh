@@ -180,6 +180,20 @@ install_deb()
 	is "$(remains)" "" "$suite: nothing is left"
 }
 
+rpm_contents()
+{
+	in_suite 'rpm -qp --qf \
+		"[%{FILEMODES:perms} %{FILEUSERNAME}/%{FILEGROUPNAME} %{FILENAMES}\n]" "$1"' \
+		"$inside/rpm/$rpm" | grep -vE '^d|/usr/src/.*\.[ch]$' |
+		sed "s,/oprofile-dkms-$version/,/oprofile-dkms/,; s/\.gz$//"
+}
+
+wanted_rpm_contents()
+{
+	wanted_contents | grep -vE 'changelog|copyright' | sed 's/\.gz$//'
+	echo "-rw-r--r-- root/root /usr/share/licenses/oprofile-dkms/LICENSE"
+}
+
 build_rpm()
 {
 	sources "$work/rpm/oprofile-$version"
@@ -187,14 +201,11 @@ build_rpm()
 		cd "$1" && rpmbuild -bb --build-in-place --nodeps \
 			--define "_topdir $1/topdir" rpm/oprofile-dkms.spec' \
 		"$inside/rpm/oprofile-$version"
-	mv "$work/rpm/oprofile-$version/topdir/RPMS/noarch/"*.rpm "$work/rpm/$rpm"
-	is "$(in_suite 'rpm -qp --qf "[%{FILEMODES:perms} %{FILEUSERNAME}/%{FILEGROUPNAME} %{FILENAMES}\n]" "$1"' \
-		"$inside/rpm/$rpm" | grep -vE '^d|\.[ch]$' |
-		sed 's,/packages,,' | LC_ALL=C sort -k 3)" \
-		"$( (wanted_contents | grep -vE 'changelog|copyright' |
-			sed 's,README.md.gz,README.md,'
-			echo "-rw-r--r-- root/root /usr/share/licenses/oprofile-dkms/LICENSE"
-		) | LC_ALL=C sort -k 3)" "$suite: the rpm's files and modes"
+	mv "$work/rpm/oprofile-$version/topdir/RPMS/noarch/$rpm" "$work/rpm/" ||
+		return 0
+	is "$(rpm_contents | LC_ALL=C sort -k 3)" \
+		"$(wanted_rpm_contents | LC_ALL=C sort -k 3)" \
+		"$suite: the rpm's files and modes"
 	quiet "the rpm installs" in_machine 'rpm -i --nodeps "$1"' "$inside/rpm/$rpm"
 	is "$(status)" "$(installed "$version")" "$suite: DKMS has built it"
 	quiet "the same again, as an upgrade" in_machine \
