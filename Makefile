@@ -62,6 +62,9 @@ demo:
 check check-all:
 	tests/run $@
 
+kunit:
+	tests/kunit
+
 bench:
 	tests/bench/run $(BENCH)
 
@@ -76,7 +79,8 @@ help:
 	@echo '                   or on this one with HOST=1'
 	@echo 'check              the tests that every change must pass'
 	@echo 'check-all          the same on every kernel, and the long ones'
+	@echo 'kunit              the unit tests of kunit/, in a debug kernel'
 	@echo 'bench              what a sample and an exit cost; BENCH=quick: the least'
 
 .PHONY: modules install uninstall clean dkms-source dkms-install dkms-remove \
-	demo check check-all bench help
+	demo check check-all bench kunit help

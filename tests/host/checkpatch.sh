@@ -16,7 +16,7 @@ checkpatch=$CACHE/kernels/debug-6.12/current/linux/scripts/checkpatch.pl
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-for file in $(cd "$ROOT" && find include src tests/mod -name '*.[ch]' |
+for file in $(cd "$ROOT" && find include src kunit tests/mod -name '*.[ch]' |
 		LC_ALL=C sort); do
 	ignore=()
 	# The one file that may ask for a version.

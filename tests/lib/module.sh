@@ -74,14 +74,15 @@ module_build_locked()
 }
 
 # module_build KERNEL DIR [MAKEARG...]: sets MODULES to a folder with oprofile.ko
-# for the kernel of that name, which is in DIR.
+# for the kernel of that name, which is in DIR; with KUNIT=1 oprofile_kunit.ko.
 module_build()
 {
-	local kernel=$1 dir=$2
+	local kernel=$1 dir=$2 tree=$1
 
 	shift 2
-	locked "module-$kernel" module_build_locked "${OPROFILE_SRC:-$ROOT}" \
-		"$dir" "$CACHE/build/$kernel" "$CACHE/modules/$kernel" "$@"
+	[[ " $* " != *" KUNIT="* ]] || tree+=-kunit
+	locked "module-$tree" module_build_locked "${OPROFILE_SRC:-$ROOT}" \
+		"$dir" "$CACHE/build/$tree" "$CACHE/modules/$tree" "$@"
 }
 
 # module_build_tests KERNEL DIR: the same for the modules of tests/mod.
