@@ -42,6 +42,7 @@ enum op_chain { OP_CHAIN_NONE, OP_CHAIN_LEAF, OP_CHAIN_CALLERS };
  * @unit_pos: where the unit in @unit began
  * @said: what the reader's decoder knows
  * @chain: what the next sample is
+ * @unit_chain: what it was before the unit in @unit
  * @restate: a new file begins in the middle of a batch, maybe
  * @counts: @unit is a sample, and no caller of one
  * @unit: words of a unit that is being given, or of a restatement
@@ -53,6 +54,7 @@ struct op_reader {
 	unsigned long unit_pos;
 	struct op_said said;
 	enum op_chain chain;
+	enum op_chain unit_chain;
 	bool restate;
 	bool counts;
 	unsigned long unit[OP_RESTATE_MAX];

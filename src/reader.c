@@ -167,6 +167,7 @@ unsigned int op_unit_take(struct op_reader *r)
 	r->unit_len = 0;
 	r->counts = false;
 	r->unit_pos = r->pos;
+	r->unit_chain = r->chain;
 	if (head == r->pos)
 		return 0;
 	if (r->restate) {
@@ -552,8 +553,10 @@ static int reader_release(struct inode *inode, struct file *file)
 
 	mutex_lock(&op_eb.mutex);
 	/* The next file gets whole what this one got in part. */
-	if (unit_pending(r))
+	if (unit_pending(r)) {
 		r->pos = r->unit_pos;
+		r->chain = r->unit_chain;
+	}
 	r->unit_at = 0;
 	r->unit_len = 0;
 	r->counts = false;
