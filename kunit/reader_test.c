@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * reader_test.c - the file buffer: every word once, whatever the reader does
+ *
+ * The cases open files of their own through the file operations, and read into
+ * memory of a user's.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "decode.h"
+#include "common.h"
+
+#include "../src/reader.c"
+
+#define ROOM		(4 * PAGE_SIZE)
+#define SAMPLES_MAX	1024
+
+struct desk {
+	struct kunit *test;
+	struct inode inode;
+	struct file file;
+	const struct file_operations *fops;
+	char __user *user;
+	char *text;
+	unsigned long *words;
+	unsigned long app;
+	struct decoder d;
+	struct decoded expect[SAMPLES_MAX];
+	unsigned long nr;
+};
+
+static void check(struct decoder *d, const struct decoded *sample)
+{
+	if (d->at >= d->nr_expect)
+		d->error = "a sample too many";
+	else if (!decoded_is(sample, &d->expect[d->at]))
+		d->error = "another sample";
+	d->at++;
+}
+
+static void open_desk(struct desk *k, const struct file_operations *fops)
+{
+	memset(&k->file, 0, sizeof(k->file));
+	k->file.f_inode = &k->inode;
+	k->file.f_flags = O_NONBLOCK;
+	k->fops = fops;
+	KUNIT_ASSERT_EQ(k->test, fops->open(&k->inode, &k->file), 0);
+}
+
+static void close_desk(struct desk *k)
+{
+	k->fops->release(&k->inode, &k->file);
+	k->fops = NULL;
+}
+
+static ssize_t read_to(struct desk *k, void __user *to, size_t count)
+{
+	loff_t pos = 0;
+
+	return k->fops->read(&k->file, to, count, &pos);
+}
+
+/* What a read gives is decoded. */
+static ssize_t read_words(struct desk *k, size_t count)
+{
+	ssize_t n = read_to(k, k->user, count);
+
+	if (n <= 0)
+		return n;
+	KUNIT_EXPECT_EQ(k->test, n % sizeof(long), 0UL);
+	KUNIT_EXPECT_EQ(k->test, copy_from_user(k->words, k->user, n), 0UL);
+	k->d.sample = check;
+	k->d.expect = k->expect;
+	k->d.nr_expect = k->nr;
+	decode(&k->d, k->words, n / sizeof(long));
+	KUNIT_EXPECT_STREQ(k->test, k->d.error ?: "", "");
+	return n;
+}
+
+static void read_all(struct desk *k, size_t count)
+{
+	while (read_words(k, count) > 0)
+		;
+	KUNIT_EXPECT_TRUE(k->test, decode_ends(&k->d));
+	KUNIT_EXPECT_EQ(k->test, k->d.at, k->nr);
+	KUNIT_EXPECT_EQ(k->test, op_stats.delivered, k->d.samples);
+}
+
+static void add(struct desk *k, unsigned long cpu, unsigned long tid,
+		unsigned int event, bool kernel, unsigned long cookie,
+		unsigned long offset, unsigned int frames)
+{
+	struct op_context c = {
+		.cpu = cpu, .tid = tid, .tgid = tid, .app = k->app
+	};
+	struct op_entry e[8];
+	unsigned int i;
+
+	for (i = 0; i <= frames; i++) {
+		e[i].kernel = kernel;
+		e[i].cookie = cookie + i / 2;
+		e[i].offset = offset + i;
+		k->expect[k->nr++] = (struct decoded) {
+			.cpu = cpu,
+			.tid = tid,
+			.tgid = tid,
+			.app = k->app,
+			.kernel = kernel,
+			/* reserved ones are nobody's business */
+			.cookie = e[i].cookie < OP_COOKIE_FIRST ? 0 :
+				  e[i].cookie,
+			.offset = e[i].offset,
+			.event = event,
+			.caller = i,
+			.chain = frames,
+		};
+	}
+	op_eb_sample(&c, event, e, frames);
+}
+
+static void begin(struct desk *k)
+{
+	KUNIT_ASSERT_EQ(k->test, op_eb_start(4096, 64), 0);
+	op_stats.lost_event_overflow = 0;
+	memset(&k->d, 0, sizeof(k->d));
+	k->nr = 0;
+}
+
+/* Some batches with a bit of everything. */
+static void write_stream(struct desk *k, unsigned int seed, bool chains)
+{
+	struct rnd_state rnd;
+	unsigned int i, j;
+
+	prandom_seed_state(&rnd, seed);
+	for (i = 0; i < 6; i++) {
+		op_eb_begin();
+		for (j = op_test_random(&rnd, 8); j-- > 0; )
+			add(k, i % 3, 50 + op_test_random(&rnd, 2),
+			    op_test_random(&rnd, 8), op_test_random(&rnd, 2),
+			    op_test_random(&rnd, 20),
+			    op_test_random(&rnd, 1 << 20),
+			    chains ? 1 + op_test_random(&rnd, 5) : 0);
+		op_eb_publish();
+	}
+	op_eb_wake(true);
+}
+
+static void readers_of_all_sizes(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	size_t words;
+	int chains;
+
+	for (words = 1; words < 70; words++) {
+		for (chains = 0; chains < 2; chains++) {
+			begin(k);
+			open_desk(k, &op_buffer_fops);
+			write_stream(k, words, chains);
+			read_all(k, words * sizeof(long) + words % 8);
+			KUNIT_EXPECT_EQ(test, op_eb.tail, op_eb.head);
+			close_desk(k);
+		}
+	}
+}
+
+static void chains_count_their_leaf(struct kunit *test)
+{
+	struct desk *k = test->priv;
+
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	op_eb_begin();
+	add(k, 0, 50, 0, false, 30, 100, 5);
+	add(k, 0, 50, 0, false, 30, 200, 2);
+	op_eb_publish();
+	op_eb_wake(true);
+	read_all(k, ROOM);
+	KUNIT_EXPECT_EQ(test, k->d.samples, 2UL);
+	KUNIT_EXPECT_EQ(test, k->d.callers, 7UL);
+	KUNIT_EXPECT_EQ(test, op_stats.delivered, 2UL);
+	close_desk(k);
+}
+
+/*
+ * After each number of words another file is opened. It gets the unit that the
+ * first got in part whole, and first all it must know.
+ */
+static void new_reader(struct kunit *test, bool chains)
+{
+	struct desk *k = test->priv;
+	unsigned long at, total = 1, callers;
+
+	for (at = 0; at < total; at++) {
+		begin(k);
+		open_desk(k, &op_buffer_fops);
+		write_stream(k, 7, chains);
+		total = op_eb.head;
+		if (at)
+			KUNIT_EXPECT_EQ(test, read_words(k, at * sizeof(long)),
+					(ssize_t)(at * sizeof(long)));
+		close_desk(k);
+		/* a new decoder; what was delivered is not seen again */
+		callers = k->d.chain == IN_CALLERS ? k->d.at : 0;
+		while (callers && callers < k->nr && k->expect[callers].caller)
+			callers++;
+		if (callers)
+			k->d.at = callers;
+		k->d.cpu = false;
+		k->d.have = 0;
+		k->d.chain = IN_NO_CHAIN;
+		open_desk(k, &op_buffer_fops);
+		while (read_words(k, ROOM) > 0)
+			;
+		KUNIT_EXPECT_TRUE(test, decode_ends(&k->d));
+		KUNIT_EXPECT_EQ_MSG(test, k->d.at, k->nr, "after %lu words",
+				    at);
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, k->d.samples);
+		close_desk(k);
+	}
+	KUNIT_EXPECT_GT(test, total, 100UL);
+}
+
+static void a_new_reader_in_mid_batch(struct kunit *test)
+{
+	new_reader(test, false);
+}
+
+static void a_new_reader_in_mid_chain(struct kunit *test)
+{
+	new_reader(test, true);
+}
+
+static void a_fault_loses_nothing(struct kunit *test)
+{
+	struct desk *k = test->priv;
+
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	write_stream(k, 3, false);
+	KUNIT_EXPECT_EQ(test, read_to(k, (void __user *)8, 64), -EFAULT);
+	KUNIT_EXPECT_EQ(test, op_eb.tail, 0UL);
+	KUNIT_EXPECT_EQ(test, op_stats.delivered, 0UL);
+	read_all(k, ROOM);
+	close_desk(k);
+}
+
+static void reads_too_small_for_a_word(struct kunit *test)
+{
+	struct desk *k = test->priv;
+
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, sizeof(long) - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, sizeof(long)), -EAGAIN);
+	close_desk(k);
+}
+
+static void one_reader_at_a_time(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	struct file other = { .f_inode = &k->inode };
+
+	open_desk(k, &op_buffer_fops);
+	KUNIT_EXPECT_EQ(test, op_buffer_fops.open(&k->inode, &other), -EBUSY);
+	KUNIT_EXPECT_EQ(test, op_samples_fops.open(&k->inode, &other), -EBUSY);
+	close_desk(k);
+	open_desk(k, &op_samples_fops);
+	KUNIT_EXPECT_EQ(test, op_buffer_fops.open(&k->inode, &other), -EBUSY);
+	close_desk(k);
+}
+
+static void the_end_is_told_once(struct kunit *test)
+{
+	struct desk *k = test->priv;
+
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	write_stream(k, 5, false);
+	op_eb_stop();
+	read_all(k, ROOM);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 64), -EAGAIN);
+	/* a new run: no end of the last one */
+	begin(k);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 64), -EAGAIN);
+	op_eb_stop();
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 64), 0);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 64), -EAGAIN);
+	close_desk(k);
+	/* each open file gets one */
+	open_desk(k, &op_buffer_fops);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 64), 0);
+	close_desk(k);
+}
+
+static void a_start_gives_the_rest_of_a_unit(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	unsigned long at;
+
+	for (at = 1; at < 15; at++) {
+		begin(k);
+		open_desk(k, &op_buffer_fops);
+		op_eb_begin();
+		add(k, 1, 50, 3, false, 30, 100, 0);
+		op_eb_publish();
+		op_eb_wake(true);
+		read_words(k, at * sizeof(long));
+		/* what was half read goes on, all else is the new run's */
+		KUNIT_ASSERT_EQ(test, op_eb_start(4096, 64), 0);
+		if (k->d.at == 0)
+			k->nr = 0;
+		op_eb_begin();
+		add(k, 2, 60, 4, false, 31, 101, 0);
+		op_eb_publish();
+		op_eb_wake(true);
+		if (at == 14) {
+			/* half of the sample itself */
+			KUNIT_EXPECT_EQ(test, read_words(k, sizeof(long)),
+					(ssize_t)sizeof(long));
+		}
+		while (read_words(k, 3 * sizeof(long)) > 0)
+			;
+		KUNIT_EXPECT_TRUE(test, decode_ends(&k->d));
+		KUNIT_EXPECT_EQ(test, k->d.at, k->nr);
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, 1UL);
+		close_desk(k);
+	}
+}
+
+/* ---- samples ---------------------------------------------------------- */
+
+static void text_in_pieces_of_all_sizes(struct kunit *test)
+{
+	static const char want[] =
+		"# cpu\ttgid\ttid\tevent\tmode\tapp\timage\toffset\n"
+		"1\t50\t50\tone\tu\t-\t[anon]\t0x64\n"
+		"1\t50\t50\ttwo\tu\t-\t[vdso]\t0x65\n"
+		"2\t51\t51\tone\tu\t-\t[anon]\t0x66\n";
+	struct desk *k = test->priv;
+	size_t size, done;
+	ssize_t n;
+
+	k->app = OP_NO_COOKIE;
+	op_samples_name_event(0, "one");
+	op_samples_name_event(1, "two");
+	for (size = 1; size < 70; size++) {
+		begin(k);
+		open_desk(k, &op_samples_fops);
+		op_eb_begin();
+		add(k, 1, 50, 0, false, 0, 100, 0);
+		add(k, 1, 50, 1, false, OP_COOKIE_VDSO, 101, 0);
+		op_eb_publish();
+		op_eb_begin();
+		add(k, 2, 51, 0, false, 0, 102, 0);
+		op_eb_publish();
+		op_eb_wake(true);
+		done = 0;
+		memset(k->text, 0, ROOM);
+		while ((n = read_to(k, k->user, size)) > 0) {
+			KUNIT_EXPECT_LE(test, (size_t)n, size);
+			KUNIT_ASSERT_LE(test, done + n, sizeof(want));
+			KUNIT_EXPECT_EQ(test, 0UL,
+					copy_from_user(k->text + done, k->user,
+						       n));
+			done += n;
+		}
+		KUNIT_EXPECT_STREQ(test, k->text, want);
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, 3UL);
+		KUNIT_EXPECT_EQ(test, op_eb.tail, op_eb.head);
+		close_desk(k);
+	}
+}
+
+static int reader_test_init(struct kunit *test)
+{
+	struct desk *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
+	unsigned long addr;
+
+	KUNIT_ASSERT_NOT_NULL(test, k);
+	test->priv = k;
+	k->test = test;
+	k->app = 20;
+	k->words = kunit_kzalloc(test, ROOM, GFP_KERNEL);
+	k->text = kunit_kzalloc(test, ROOM, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, k->words && k->text);
+	op_test_mm(test);
+	addr = vm_mmap(NULL, 0, ROOM, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
+	k->user = (char __user *)addr;
+	return 0;
+}
+
+static void reader_test_exit(struct kunit *test)
+{
+	struct desk *k = test->priv;
+
+	if (k && k->fops)
+		close_desk(k);
+	op_eb_exit();
+	memset(&op_writer, 0, sizeof(op_writer));
+	memset(&op_eb.reader, 0, sizeof(op_eb.reader));
+	op_eb.running = false;
+	op_eb.run = 0;
+	op_eb.head = 0;
+	op_eb.tail = 0;
+}
+
+static struct kunit_case reader_cases[] = {
+	KUNIT_CASE(readers_of_all_sizes),
+	KUNIT_CASE(chains_count_their_leaf),
+	KUNIT_CASE(a_new_reader_in_mid_batch),
+	KUNIT_CASE(a_new_reader_in_mid_chain),
+	KUNIT_CASE(a_fault_loses_nothing),
+	KUNIT_CASE(reads_too_small_for_a_word),
+	KUNIT_CASE(one_reader_at_a_time),
+	KUNIT_CASE(the_end_is_told_once),
+	KUNIT_CASE(a_start_gives_the_rest_of_a_unit),
+	KUNIT_CASE(text_in_pieces_of_all_sizes),
+	{}
+};
+
+static struct kunit_suite reader_suite = {
+	.name = "oprofile_reader",
+	.init = reader_test_init,
+	.exit = reader_test_exit,
+	.test_cases = reader_cases,
+};
+
+kunit_test_suite(reader_suite);
