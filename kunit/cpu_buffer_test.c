@@ -301,11 +301,12 @@ static void kernel_threads_and_exiting_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen.key, 0UL);
 	b->task->flags = 0;
 	b->task->pid++;
+	b->task->start_boottime = 4711;
 	b->task->mm = NULL;
 	write_sample(TASK_SIZE_MAX + 1, 0, false);
 	seen = expect_one(b, TASK_SIZE_MAX + 1);
 	KUNIT_EXPECT_EQ(test, seen.flags, OP_REC_EXITING);
-	KUNIT_EXPECT_EQ(test, seen.key, (unsigned long)b->task);
+	KUNIT_EXPECT_EQ(test, seen.key, 4711UL);
 	write_sample(TASK_SIZE_MAX + 2, 0, false);
 	seen = expect_one(b, TASK_SIZE_MAX + 2);
 	KUNIT_EXPECT_EQ(test, seen.words, 2UL);
