@@ -232,8 +232,8 @@ by_hand()
 		cmp once oprofile.ko' "$tree" "$kernel"
 	quiet "make install DESTDIR" in_machine '
 		cd "$1" && setpriv --reuid=1000 --regid=1000 --clear-groups make install \
-			KDIR="/lib/modules/$2/build" DESTDIR="$1/to here" &&
-		[ "$(cd to\ here && find . -type f | sed s/.ko.*/.ko/)" = \
+			KDIR="/lib/modules/$2/build" DESTDIR="$1/to" &&
+		[ "$(cd to && find . -type f | sed s/.ko.*/.ko/)" = \
 			"./lib/modules/$2/updates/oprofile.ko" ]' "$tree" "$kernel"
 	quiet "make install" in_machine '
 		cd "$1" && make install KERNELRELEASE="$2" &&
