@@ -77,7 +77,7 @@ module_build_locked()
 # for the kernel of that name, which is in DIR; with KUNIT=1 oprofile_kunit.ko.
 module_build()
 {
-	local kernel=$1 dir=$2 tree=$1
+	local dir=$2 tree=$1
 
 	shift 2
 	[[ " $* " != *" KUNIT="* ]] || tree+=-kunit
