@@ -8,12 +8,6 @@
 
 . ./lib.sh
 
-# value NAME: what the checker said last.
-value()
-{
-	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
-}
-
 hits()
 {
 	awk '!/^#/ { n += $3 } END { print n }' "$OP/hooks"
@@ -31,31 +25,12 @@ kprobes()
 	echo "$1" >/sys/kernel/debug/kprobes/enabled
 }
 
-begin()
-{
-	start
-	cat "$OP/buffer" >/tmp/stream &
-	reader=$!
-}
-
-end()
-{
-	stop
-	wait $reader
-}
-
-# judge DESCRIPTION [OPTION...]: the law, and that no sample is in a wrong file.
+# judge DESCRIPTION [OPTION...]: judge_stream, and there was something to judge.
 judge()
 {
-	local what=$1 status=0
-
-	shift
-	stormcheck -f /tmp/stream "$@" >/tmp/verdict || status=$?
-	ok $status "$what: no sample in a wrong file"
-	law "$(value samples)" "$what"
+	judge_stream "$@"
 	[ "$(value stormuser)" -ge 100 ]
-	ok $? "$what: $(value stormuser) user samples of storms"
-	grep -E '^(#|storm |stats/.*lost|exempt)' /tmp/verdict | sed 's/^\(# \)*/#   /'
+	ok $? "$1: $(value stormuser) user samples of storms"
 }
 
 echo 4194304 >/proc/sys/kernel/pid_max
@@ -73,7 +48,7 @@ storm()
 }
 
 # A storm goes on while the probes go and come, several times.
-begin
+begin_stream
 storm 12 all &
 pid=$!
 gone=0
@@ -102,17 +77,17 @@ storm 3 all &
 pid=$!
 wait $pid
 ok $? "another storm, with the probes armed"
-end
+end_stream
 judge "armed again" -e $pid
 [ "$(value exempt)" -gt 1000 ]
 ok $? "what came before is exempt: $(value exempt) samples"
 
 # A run that begins without them, and stays so.
 kprobes 0
-begin
+begin_stream
 storm 2 all
 ok $? "a storm without any probe"
-end
+end_stream
 is "$(hits)" 0 "no hits at all"
 if stormcheck -f /tmp/stream >/tmp/verdict; then
 	diag "nothing is in a wrong file all the same"
@@ -121,17 +96,17 @@ law "$(value samples)" "without any probe"
 diag "$(grep -E '^(outside|foreign|wrong|stats/.*lost)' /tmp/verdict)"
 
 # One that begins without them, and gets them before anything happens.
-begin
+begin_stream
 kprobes 1
 storm 3 all
 ok $? "a storm after they were armed"
-end
+end_stream
 judge "armed in the run"
 
-begin
+begin_stream
 storm 3 all
 ok $? "a storm in a run like any other"
-end
+end_stream
 judge "a run after all that"
 unload
 ok $? "unloads"

@@ -263,6 +263,42 @@ calm()
 	busy_pids=
 }
 
+# Storms: storm-make has made their files, storm makes them, stormcheck judges.
+
+# value NAME: what the checker said last.
+value()
+{
+	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
+}
+
+# begin_stream: a run, with a reader that keeps what it gets for the checker.
+begin_stream()
+{
+	start
+	cat "$OP/buffer" >/tmp/stream &
+	reader=$!
+}
+
+end_stream()
+{
+	stop
+	wait "$reader"
+}
+
+# judge_stream DESCRIPTION [OPTION...]: the law, and that no sample is in a wrong
+# file.
+judge_stream()
+{
+	local what=$1 status=0
+
+	shift
+	stormcheck -f /tmp/stream "$@" >/tmp/verdict || status=$?
+	ok $status "$what: no sample in a wrong file"
+	law "$(value samples)" "$what"
+	grep -E '^(#|storm |stats/.*lost|stats/pictures|exempt)' /tmp/verdict |
+		sed 's/^\(# \)*/#   /'
+}
+
 # The kernel's log.
 
 # log_mark: log_since starts here.

@@ -8,12 +8,6 @@
 
 . ./lib.sh
 
-# value NAME: what the checker said last.
-value()
-{
-	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
-}
-
 missed()
 {
 	cat "$OP/stats/pictures_missed"
@@ -24,32 +18,6 @@ load_small()
 {
 	load event=cpu-clock count=200000 buffer_size=1048576 \
 		buffer_watershed=786432 cpu_buffer_size=16384 "$@"
-}
-
-begin()
-{
-	start
-	cat "$OP/buffer" >/tmp/stream &
-	reader=$!
-}
-
-end()
-{
-	stop
-	wait $reader
-}
-
-# judge DESCRIPTION [OPTION...]: the law, and that no sample is in a wrong file.
-judge()
-{
-	local what=$1 status=0
-
-	shift
-	stormcheck -f /tmp/stream "$@" >/tmp/verdict || status=$?
-	ok $status "$what: no sample in a wrong file"
-	law "$(value samples)" "$what"
-	grep -E '^(#|storm |stats/.*lost|stats/pictures|exempt)' /tmp/verdict |
-		sed 's/^\(# \)*/#   /'
 }
 
 # without EVENT [WRONG]...: a run in which no function tells of that event. Only
@@ -64,10 +32,10 @@ without()
 	log_mark
 	load_small "no_event=$event"
 	ok $? "$event: loads"
-	begin
+	begin_stream
 	storm 2 processes mmap same >/dev/null
 	ok $? "$event: a storm"
-	end
+	end_stream
 	is "$(awk -v event="$event" '$1 == event && $2 != "none"' "$OP/hooks")" \
 		"" "$event: hooks shows no function"
 	is "$(awk -v event="$event" '$1 == event { n += $3 } END { print n }' \
@@ -132,15 +100,15 @@ ok $? "EXEC_MAP: unloads"
 # More mappings go at once than there is room for.
 load_small
 ok $? "loads"
-begin
+begin_stream
 bursts
-end
-judge "burst"
+end_stream
+judge_stream "burst"
 [ "$(missed)" -gt 0 ]
 ok $? "burst: the pool is empty $(missed) times"
 
 # In one run: after that there is room again, and nothing is missed.
-begin
+begin_stream
 bursts
 before=$(missed)
 [ "$before" -gt 0 ]
@@ -150,8 +118,8 @@ pid=$!
 wait $pid
 ok $? "breeze: the storm did what it should"
 is "$(missed)" "$before" "breeze: the pool is never empty"
-end
-judge "breeze" -e $pid
+end_stream
+judge_stream "breeze" -e $pid
 [ "$(value stormuser)" -ge 100 ] && [ "$(value exempt)" -gt 0 ]
 ok $? "breeze: $(value stormuser) user samples"
 is "$(value filesseen) $(value filesrun)" "1 1" "breeze: of the file that was run"
@@ -166,7 +134,7 @@ cat "$OP/samples" >/tmp/samples &
 reader=$!
 many call /tmp/many 1000 32
 ok $? "files: 1000 of them"
-end
+end_stream
 law "$(count_samples </tmp/samples)" "files"
 n=$(cat "$OP/stats/sample_lost_no_cookie")
 [ "$n" -ge 600 ]
@@ -180,7 +148,7 @@ start
 cat "$OP/samples" >/tmp/samples &
 reader=$!
 many call /tmp/many 200 32
-end
+end_stream
 law "$(count_samples </tmp/samples)" "fewer files"
 is "$(cat "$OP/stats/sample_lost_no_cookie")" 0 "fewer files: a start has made room"
 is "$(awk -F '\t' '$7 ~ /^\/tmp\/many\// { seen[$7] }

@@ -23,12 +23,6 @@ PROCESSES="exec fork vfork threads kill reexec migrate"
 MAPPINGS="dlopen mmap same fixed mremap mprotect jit"
 SWAPS="swap-fixed swap-munmap swap-mprotect swap-mremap"
 
-# value NAME: what the checker said last.
-value()
-{
-	awk -v name="$1" '$1 == name { print $2 }' /tmp/verdict
-}
-
 # lost_to_room: what found a ring or the event buffer full.
 lost_to_room()
 {
