@@ -794,32 +794,22 @@ static void a_missed_exit_is_no_mm(struct kunit *test)
 
 /* ---- references (rule 6) ---------------------------------------------- */
 
-/* An idle CPU may borrow the address space for a while. */
-static bool settles_at(const atomic_t *count, int value)
-{
-	unsigned int i;
-
-	for (i = 0; i < 500 && atomic_read(count) != value; i++)
-		schedule_timeout_uninterruptible(1);
-	return atomic_read(count) == value;
-}
-
 static void pictures_hold_and_let_go(struct kunit *test)
 {
 	struct world *w = test->priv;
 	long files = file_count(w->a);
-	int count;
+	struct picture *p;
 
 	map(w, 0, 1, w->a, 0);
-	count = atomic_read(&w->mm->mm_count);
 	seen_unmap(w, 0, 1);
 	KUNIT_EXPECT_GT(test, file_count(w->a), files);
-	KUNIT_EXPECT_TRUE(test, settles_at(&w->mm->mm_count, count + 1));
+	p = ranges_iter_first(&w->slot->open_ranges, at(0), at(0));
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_EXPECT_PTR_EQ(test, p->mm, w->mm);
+	KUNIT_EXPECT_PTR_EQ(test, p->file, w->a);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_used), 1);
 	collect_and_release();
-	/* the VMA's own reference goes a little later */
-	rcu_barrier();
-	KUNIT_EXPECT_TRUE(test, settles_at(&w->mm->mm_count, count));
+	KUNIT_EXPECT_EQ(test, file_count(w->a), files);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_used), 0);
 	KUNIT_EXPECT_FALSE(test, op_pictures_left());
 }
