@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 
-# KDIR alone says which kernel it is.
+# KDIR alone says which kernel it is: by what modules are built to match, which
+# in Debian's headers is not what include/config/kernel.release says.
 ifdef KDIR
-KERNELRELEASE ?= $(or $(shell cat '$(KDIR)/include/config/kernel.release' \
+KERNELRELEASE ?= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+			'$(KDIR)/include/generated/utsrelease.h' \
 			2>/dev/null),$(shell uname -r))
 else
 KERNELRELEASE ?= $(shell uname -r)

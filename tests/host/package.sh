@@ -235,6 +235,9 @@ by_hand()
 			KDIR="/lib/modules/$2/build" DESTDIR="$1/to" &&
 		[ "$(cd to && find . -type f | sed s/.ko.*/.ko/)" = \
 			"./lib/modules/$2/updates/oprofile.ko" ]' "$tree" "$kernel"
+	quiet "make uninstall DESTDIR" in_machine '
+		cd "$1" && make uninstall KDIR="/lib/modules/$2/build" DESTDIR="$1/to" &&
+		[ -z "$(find to -type f)" ]' "$tree" "$kernel"
 	quiet "make install" in_machine '
 		cd "$1" && make install KERNELRELEASE="$2" &&
 		grep -q ^updates/oprofile.ko "/lib/modules/$2/modules.dep" &&
