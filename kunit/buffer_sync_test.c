@@ -255,6 +255,7 @@ static void buffer_sync_test_exit(struct kunit *test)
 	op_sync_stop();
 	op_sync_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 0);
+	KUNIT_EXPECT_EQ(test, op_slot_of(b->mm)->aside, 0U);
 	WRITE_ONCE(op_slot_of(b->mm)->wanted, NULL);
 	WRITE_ONCE(op_sync_armed, 0);
 	op_rings_free();
