@@ -356,7 +356,8 @@ out:
 	ring_call_worker(cpu, head - READ_ONCE(ring->tail));
 }
 
-/* With interrupts on, a TLB flush may have been served since the address was
+/*
+ * With interrupts on, a TLB flush may have been served since the address was
  * current, and a new mapping be there by now.
  */
 static bool is_soft(void)

@@ -202,10 +202,7 @@ static bool state(const struct op_context *context, const struct op_entry *e,
 /* Has all been said that this sample needs? */
 static bool said_all(const struct op_context *context, const struct op_entry *e)
 {
-	const struct op_said *said = &op_writer.said;
-
-	return op_eb_said(context) && said->kernel == e->kernel &&
-	       (e->kernel || (said->cookie_known && said->cookie == e->cookie));
+	return op_eb_said(context) && op_eb_said_place(e->kernel, e->cookie);
 }
 
 /**

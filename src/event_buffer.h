@@ -138,6 +138,21 @@ static inline bool op_eb_said(const struct op_context *context)
 }
 
 /**
+ * op_eb_said_place() - does where a sample lies need not be said?
+ * @kernel: it is a kernel sample
+ * @cookie: of its file; user only
+ *
+ * Context: op_sync_mutex held, where op_eb_said() is true for its context.
+ */
+static __always_inline bool op_eb_said_place(bool kernel, unsigned long cookie)
+{
+	const struct op_said *said = &op_writer.said;
+
+	return said->kernel == kernel &&
+	       (kernel || (said->cookie_known && said->cookie == cookie));
+}
+
+/**
  * op_eb_append() - add a sample, if nothing needs to be said for it
  * @kernel: @offset is a kernel address
  * @cookie: of the file; user only
@@ -154,9 +169,7 @@ static __always_inline bool op_eb_append(bool kernel, unsigned long cookie,
 	struct op_writer *w = &op_writer;
 	unsigned long pos = w->pos;
 
-	if (w->said.kernel != kernel ||
-	    (!kernel && (w->said.cookie != cookie || !w->said.cookie_known)) ||
-	    (long)(w->limit - pos) < 2)
+	if (!op_eb_said_place(kernel, cookie) || (long)(w->limit - pos) < 2)
 		return false;
 	op_eb.words[pos & op_eb.mask] = offset;
 	op_eb.words[(pos + 1) & op_eb.mask] = event;

@@ -32,8 +32,9 @@
  * Who writes what: hooks (process context, preemption off) add pictures, close
  * them and count; the worker (one at a time, under op_sync_mutex) closes,
  * collects and frees them. Both under the raw lock of the slot that the key
- * (mm, or when a task began) hashes to. Pictures come from per-CPU pools that only hooks on
- * that CPU take from, with preemption off, and that a work item fills.
+ * (mm, or when a task began) hashes to. Pictures come from per-CPU pools that
+ * only hooks on that CPU take from, with preemption off, and that a work item
+ * fills.
  *
  * A picture that no new sample can need (done) waits on a list until a grace
  * period has passed, so that no handler is left that began before it was done,

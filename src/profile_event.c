@@ -131,7 +131,6 @@ static bool get_munmap(struct op_profile_event *event, struct pt_regs *regs,
 		       const char *symbol)
 {
 	unsigned long start, end;
-
 	unsigned int mm = 2;
 
 	/* __do_munmap(mm, start, len), else (.., .., mm, start, end) */

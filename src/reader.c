@@ -100,11 +100,19 @@ static void take_sample_words(struct op_reader *r)
 		r->chain = OP_CHAIN_CALLERS;
 }
 
-static void take_unit(struct op_reader *r)
+/* No unit yet, and here the next one begins. */
+static void begin_unit(struct op_reader *r)
 {
 	r->unit_at = 0;
 	r->unit_len = 0;
 	r->counts = false;
+	r->unit_pos = r->pos;
+	r->unit_chain = r->chain;
+}
+
+static void take_unit(struct op_reader *r)
+{
+	begin_unit(r);
 	if (op_eb_word(r->pos) == OP_ESCAPE_CODE)
 		take_escape(r);
 	else
@@ -142,10 +150,7 @@ static bool skip_callers(struct op_reader *r, unsigned long head)
 	       !at_escape(r, OP_CTX_SWITCH_CODE) &&
 	       !at_escape(r, OP_CPU_SWITCH_CODE))
 		take_unit(r);
-	r->unit_at = 0;
-	r->unit_len = 0;
-	r->counts = false;
-	r->unit_pos = r->pos;
+	begin_unit(r);
 	return r->pos != head;
 }
 
@@ -163,11 +168,7 @@ unsigned int op_unit_take(struct op_reader *r)
 	/* pairs with the release in op_eb_publish(): the words are there */
 	unsigned long head = smp_load_acquire(&op_eb.head);
 
-	r->unit_at = 0;
-	r->unit_len = 0;
-	r->counts = false;
-	r->unit_pos = r->pos;
-	r->unit_chain = r->chain;
+	begin_unit(r);
 	if (head == r->pos)
 		return 0;
 	if (r->restate) {
