@@ -295,7 +295,8 @@ judge_stream()
 	stormcheck -f /tmp/stream "$@" >/tmp/verdict || status=$?
 	ok $status "$what: no sample in a wrong file"
 	law "$(value samples)" "$what"
-	grep -E '^(#|storm |stats/.*lost|stats/pictures|exempt)' /tmp/verdict |
+	grep -E '^(#|storm |stats/.*(lost|throttled|invalid|pictures)|exempt|jumps|doors|changes|nofile|files|codes|paircodes)' \
+		/tmp/verdict |
 		sed 's/^\(# \)*/#   /'
 }
 

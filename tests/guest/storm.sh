@@ -66,18 +66,13 @@ make_storm()
 	return $status
 }
 
-# judge NAME: the law, and that nothing is in a wrong file.
+# judge NAME: judge_stream, and how much there was to judge.
 judge()
 {
-	stormcheck ${storm_code:+-c} -f /tmp/stream >/tmp/verdict
-	ok $? "$1: no sample in a wrong file"
-	law "$(value samples)" "$1"
+	judge_stream "$1" ${storm_code:+-c}
 	diag "$1: $(($(received) * 100 / storm_time)) samples a second," \
 		"$(value stormuser) user samples of storms, $(value judged)" \
 		"judged, $(value wrong) wrong"
-	# What doesn't fit in a line that says it all.
-	grep -E '^(#|storm |stats/.*(lost|throttled|invalid)|jumps|doors|changes|nofile|files|codes|paircodes)' \
-		/tmp/verdict | sed 's/^\(# \)*/#   /'
 }
 
 # tell NAME LIMIT WANTED: the storm has brought as many user samples of its own
@@ -107,17 +102,15 @@ tell()
 # that it takes longer.
 storm_of()
 {
-	local reader seconds=$2 user
+	local seconds=$2 user
 
 	while :; do
 		# A reader that opens the buffer of a run that is over gets its
 		# end.
-		start
-		cat "$OP/buffer" >/tmp/stream &
-		reader=$!
+		begin_stream
 		make_storm "$1" "$seconds" "${5:-}"
 		ok $? "$1: the storm did what it should in $seconds s"
-		wait $reader
+		wait "$reader"
 		judge "$1"
 		user=$(value stormuser)
 		if [ "$4" -lt 20000 ] || [ "$user" -ge "$4" ] ||
@@ -220,18 +213,15 @@ storms_short()
 # With page faults as well, each of them: more than rings so small can hold.
 storms_without_room()
 {
-	local reader
 
 	op 1/name page-faults
 	op 1/count 1
 	op 1/enabled 1
 	op cpu_buffer_size 16
-	start
-	cat "$OP/buffer" >/tmp/stream &
-	reader=$!
+	begin_stream
 	make_storm all 5
 	ok $? "tiny rings: the storm did what it should"
-	wait $reader
+	wait "$reader"
 	judge "tiny rings"
 	[ "$(cat "$OP"/stats/cpu*/sample_lost_overflow | sum)" -gt 0 ]
 	ok $? "tiny rings: they overflow"
@@ -265,19 +255,17 @@ storms_without_room()
 # stood there when the sample was taken.
 storms_code()
 {
-	local storm reader judged=0 seconds=10 i storms=swaps
+	local storm judged i storms=swaps
 
 	[ ! -e long ] || storms="$SWAPS swaps"
 	for storm in $storms; do
 		i=0
 		judged=0
 		while [ $i -lt 10 ] && [ $judged -lt "$storm_code" ]; do
-			start
-			cat "$OP/buffer" >/tmp/stream &
-			reader=$!
-			make_storm "$storm" $seconds
+			begin_stream
+			make_storm "$storm" 10
 			ok $? "$storm: the storm did what it should"
-			wait $reader
+			wait "$reader"
 			judge "$storm"
 			judged=$((judged + $(value paircodes)))
 			i=$((i + 1))

@@ -25,31 +25,10 @@ MODULE_PARM_DESC(symbols, "functions to probe");
 static struct kprobe probes[MAX_PROBES];
 static unsigned int nr_probes;
 static DEFINE_PER_CPU(struct perf_event *, counters);
-static DEFINE_PER_CPU(unsigned long, overflows);
-
-static unsigned long count;
-
-static int count_get(char *text, const struct kernel_param *kp)
-{
-	int cpu;
-
-	count = 0;
-	for_each_possible_cpu(cpu)
-		count += per_cpu(overflows, cpu);
-	return param_get_ulong(text, kp);
-}
-
-static const struct kernel_param_ops count_ops = {
-	.get = count_get,
-};
-
-module_param_cb(count, &count_ops, &count, 0400);
-MODULE_PARM_DESC(count, "overflows so far");
 
 static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
-	this_cpu_inc(overflows);
 }
 
 static int probe_hit(struct kprobe *kp, struct pt_regs *regs)
