@@ -213,7 +213,6 @@ storms_short()
 # With page faults as well, each of them: more than rings so small can hold.
 storms_without_room()
 {
-
 	op 1/name page-faults
 	op 1/count 1
 	op 1/enabled 1
