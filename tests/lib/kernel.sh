@@ -226,7 +226,7 @@ debug_trim()
 	(
 		cd "$1" || exit
 		find . -mindepth 1 -maxdepth 1 ! -name .config ! -name Kbuild \
-			! -name Makefile ! -name Module.symvers ! -name System.map \
+			! -name Makefile ! -name Module.symvers ! -name System.map ! -name certs \
 			! -name arch ! -name include ! -name scripts ! -name tools \
 			-exec rm -rf {} +
 		find arch -mindepth 1 -maxdepth 1 ! -name x86 -exec rm -rf {} +
