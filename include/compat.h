@@ -10,6 +10,7 @@
 #include <linux/version.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
+#include <linux/highmem.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mm_types.h>
@@ -177,6 +178,12 @@ static inline void op_mmap_write_unlock(struct mm_struct *mm)
 /* in_irq() until 5.11 */
 #ifndef in_hardirq
 #define in_hardirq()		(hardirq_count())
+#endif
+
+/* Mappings of one thread that let it sleep came in 5.11. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+#define kmap_local_page		kmap_atomic
+#define kunmap_local		kunmap_atomic
 #endif
 
 /* From 6.2 on call_rcu() may take its time to save power. */

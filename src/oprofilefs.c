@@ -5,6 +5,7 @@
  * Control files take one value a write, whole, with or without a newline.
  */
 #include <linux/capability.h>
+#include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>

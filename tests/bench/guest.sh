@@ -1,42 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The measurements, in a machine in which a nanosecond is an instruction: rows of
-# a table to /out/table, tabs between. It tests nothing but that there are figures.
+# What a sample costs, and what the hooks cost at an exit and an unmap.
 # vm: cpus=1 mem=768 timeout=1800 icount=yes mods=opbare append="norandmaps nokaslr"
 
-# shellcheck source=tests/guest/lib.sh
-. ./lib.sh
-
-table=/out/table
-
-# time_of LOAD N: a run to warm up, then two.
-time_of()
-{
-	bench "$1" $(($2 / 10 + 1)) >/dev/null
-	first=$(bench "$1" "$2")
-	second=$(bench "$1" "$2")
-}
-
-row()
-{
-	local IFS='	'
-
-	echo "$*" >>$table
-	diag "$*"
-}
-
-# per N TIME BASE: what one of N costs above the base.
-per()
-{
-	awk -v n="$1" -v time="$2" -v base="$3" \
-		'BEGIN { printf "%.1f\n", (time - base) / n }'
-}
-
-bare()
-{
-	insmod /lib/modules/opbare.ko "$@"
-}
+. ./bench.sh
 
 # The functions that the module probes on this kernel.
 probed()
@@ -126,10 +94,7 @@ exit_cost()
 	rm /tmp/stream
 }
 
-# A machine that has just booted has things of its own to do.
-sleep 5
-load event=cpu-clock buffer_size=1048576 buffer_watershed=524288
-ok $? "loads"
+ready event=cpu-clock buffer_size=1048576 buffer_watershed=524288
 if [ -e /etc/bench-exit ]; then
 	:
 elif [ -e /etc/bench-quick ]; then
@@ -138,14 +103,12 @@ else
 	for hz in 250 1000 10000; do
 		sample_cost user 2000 $hz
 		sample_cost kernel 400 $hz
+		sample_cost mix 20000 $hz
+		sample_cost libraries 20000 $hz
 	done
 fi
 if [ ! -e /etc/bench-sample ]; then
 	exit_cost exec 200
 	exit_cost mmap 4000
 fi
-unload
-ok $? "unloads"
-[ -s $table ]
-ok $? "there are figures"
-done_testing
+finish

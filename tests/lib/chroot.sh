@@ -24,7 +24,8 @@ chroot_sources()
 	security=$(apt_uri "$host-security")
 	echo "deb $uri $suite main"
 	echo "deb $uri $suite-updates main"
-	echo "deb $uri $suite-backports main"
+	# Gone from the mirrors, as bullseye itself will be.
+	[ "$suite" = bullseye ] || echo "deb $uri $suite-backports main"
 	[ -z "$security" ] || echo "deb $security $suite-security main"
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Kernels by name: Debian's own (6.1, 6.12, 7.3: whatever its suite's newest is
+# Kernels by name: Debian's own (5.10, 6.1, 6.12, 7.3: whatever its suite's newest is
 # called) and debug ones built from the same suite's source (debug-6.12).
 # A kernel is a folder in the cache, named after the package version:
 #
@@ -18,6 +18,7 @@ KERNEL_MAX_AGE=86400	# seconds until the mirror is asked for a newer one
 kernel_suite()
 {
 	case ${1#debug-} in
+	5.10)	echo bullseye bullseye ;;
 	6.1)	echo bookworm bookworm ;;
 	6.12)	echo trixie trixie ;;
 	7.3)	echo trixie trixie-backports ;;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the benchmark compares with: the same counter with a handler that does
- * nothing (period=, in ns), kprobes on the same functions that do nothing
+ * nothing (period=, config=), kprobes on the same functions that do nothing
  * (symbols=).
  */
 
@@ -15,7 +15,11 @@
 
 static unsigned long period;
 module_param(period, ulong, 0400);
-MODULE_PARM_DESC(period, "of a counter of the CPU clock, in ns; 0: none");
+MODULE_PARM_DESC(period, "of a software counter, in its unit; 0: none");
+
+static unsigned int config = PERF_COUNT_SW_CPU_CLOCK;
+module_param(config, uint, 0400);
+MODULE_PARM_DESC(config, "which one: PERF_COUNT_SW_*");
 
 static char *symbols[MAX_PROBES];
 static unsigned int nr_symbols;
@@ -52,7 +56,7 @@ static int __init opbare_init(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.config = config,
 		.size = sizeof(attr),
 		.sample_period = period,
 		.pinned = 1,

@@ -1,25 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 // link: -static
 /*
- * bench LOAD N: does something fixed N times and prints how many nanoseconds it
- * took, which is what the benchmark (tests/bench) compares.
+ * bench LOAD N [SIZE]: does something fixed N times and prints how many
+ * nanoseconds it took, which is what the benchmark (tests/bench) compares.
  *
  *	user	a loop in this program, a million instructions
  *	kernel	reads of zeroes, of some million instructions together
  *	exec	fork, exec of this program, exit
  *	mmap	mmap of a page of this program's code, a look at it, munmap
- *	dump	has the module convert what was sampled
+ *	nothing	which has the module convert what was sampled, as each load does
+ *		before and after
  *	read	reads "buffer" to its end
+ *	mix	a loop of 20,000 instructions in each of 64 processes in turn
+ *	libraries a loop of 20,000 instructions in one of 5,000 mappings of 500
+ *		files, another one each time
+ *
+ * and a page fault
+ *
+ *	processes in one of SIZE processes
+ *	mappings on the code in one of SIZE mappings of a file
+ *	files	on the code in one of SIZE files of "many make /tmp/many SIZE"
+ *
+ * x86-64 code.
  */
 
 #define _GNU_SOURCE
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "optool.h"
 
+#define PAGE		4096ul
+#define MIX		64ul
+#define LIBRARIES	500ul
+#define MAPPINGS	5000ul
+#define SHORT_LOOP	6666u		/* times three instructions */
+
 static int self;
+static unsigned long size, turn;
 
 __attribute__((noinline))
 static void load_user(void)
@@ -72,12 +96,17 @@ static void load_mmap(void)
 		die("munmap: %s", strerror(errno));
 }
 
-static void load_dump(void)
+/* Has the module convert what was sampled, where it is there. */
+static void convert(void)
 {
 	int error = write_text(op_path("dump"), "1");
 
-	if (error)
+	if (error && error != ENOENT)
 		die("dump: %s", strerror(error));
+}
+
+static void load_nothing(void)
+{
 }
 
 static void load_read(void)
@@ -96,16 +125,220 @@ static void load_read(void)
 	close(fd);
 }
 
+/* ---- processes that take turns --------------------------------------- */
+
+/* A word of the parent's, which it waits on, then one of each child's. */
+static _Atomic uint32_t *words;
+
+static void wait_until(_Atomic uint32_t *word, uint32_t value)
+{
+	uint32_t now;
+
+	while ((now = *word) != value)
+		syscall(SYS_futex, word, FUTEX_WAIT, now, NULL, NULL, 0);
+}
+
+static void set(_Atomic uint32_t *word, uint32_t value)
+{
+	*word = value;
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+__attribute__((noinline))
+static void short_loop(void)
+{
+	unsigned int n;
+
+	for (n = 0; n < SHORT_LOOP; n++)
+		__asm__ volatile("nop");
+}
+
+static void fault(void)
+{
+	static char *page;
+
+	if (!page)
+		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED || madvise(page, PAGE, MADV_DONTNEED))
+		die("a page: %s", strerror(errno));
+	*(volatile char *)page = 1;
+}
+
+static void child(_Atomic uint32_t *word, void (*work)(void))
+{
+	uint32_t times;
+
+	for (times = 1; ; times++) {
+		wait_until(word, times);
+		work();
+		set(&words[0], words[0] + 1);
+	}
+}
+
+static void load_turn(void)
+{
+	_Atomic uint32_t *word = &words[1 + turn++ % size];
+	uint32_t done = words[0] + 1;
+
+	set(word, *word + 1);
+	wait_until(&words[0], done);
+}
+
+static void start_children(void (*work)(void))
+{
+	unsigned long i;
+	pid_t pid;
+
+	words = mmap(NULL, (size + 1) * sizeof(*words), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (words == MAP_FAILED)
+		die("%lu processes: %s", size, strerror(errno));
+	for (i = 0; i < size; i++) {
+		pid = fork();
+		if (pid < 0)
+			die("fork: %s", strerror(errno));
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			child(&words[1 + i], work);
+		}
+	}
+	/* What each does only the first time. */
+	for (i = 0; i < size; i++)
+		load_turn();
+}
+
+static void prepare_processes(void)
+{
+	start_children(fault);
+}
+
+static void prepare_mix(void)
+{
+	size = MIX;
+	start_children(short_loop);
+}
+
+/* ---- mappings --------------------------------------------------------- */
+
+static char **codes;
+
+static void call(char *code)
+{
+	((void (*)(void))code)();
+}
+
+static char *map_code(int fd)
+{
+	char *page = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	if (fd < 0 || page == MAP_FAILED)
+		die("code: %s", strerror(errno));
+	return page;
+}
+
+static int code_file(const unsigned char *code, size_t len)
+{
+	int fd = memfd_create("bench", MFD_CLOEXEC);
+
+	if (fd < 0 || pwrite(fd, code, len, 0) != (ssize_t)len ||
+	    ftruncate(fd, PAGE))
+		die("code: %s", strerror(errno));
+	return fd;
+}
+
+static void make_codes(void)
+{
+	codes = calloc(size, sizeof(*codes));
+	if (!codes)
+		die("%lu mappings: %s", size, strerror(errno));
+}
+
+/* Far from the last one: the next prime step. */
+static char *next_code(void)
+{
+	turn = (turn + 7919) % size;
+	return codes[turn];
+}
+
+static void load_faulting_code(void)
+{
+	char *code = next_code();
+
+	if (madvise((char *)((uintptr_t)code & -PAGE), PAGE, MADV_DONTNEED))
+		die("code: %s", strerror(errno));
+	call(code);
+}
+
+static void prepare_mappings(void)
+{
+	int fd = code_file((const unsigned char *)"\xc3", 1);
+	unsigned long i;
+
+	make_codes();
+	for (i = 0; i < size; i++) {
+		codes[i] = map_code(fd);
+		call(codes[i]);
+	}
+}
+
+static void prepare_files(void)
+{
+	char path[64];
+	unsigned long i;
+	int fd;
+
+	make_codes();
+	for (i = 0; i < size; i++) {
+		snprintf(path, sizeof(path), "/tmp/many/%lu", i);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		codes[i] = map_code(fd) + i % PAGE;
+		close(fd);
+		call(codes[i]);
+	}
+}
+
+static void load_code(void)
+{
+	call(next_code());
+}
+
+static void prepare_libraries(void)
+{
+	/* mov $SHORT_LOOP, %ecx; nop; dec %ecx; jnz; ret */
+	static const unsigned char loop[] = {
+		0xb9, SHORT_LOOP & 255, SHORT_LOOP >> 8, 0, 0,
+		0x90, 0xff, 0xc9, 0x75, 0xfb, 0xc3,
+	};
+	int fds[LIBRARIES];
+	unsigned long i;
+
+	size = MAPPINGS;
+	make_codes();
+	for (i = 0; i < LIBRARIES; i++)
+		fds[i] = code_file(loop, sizeof(loop));
+	for (i = 0; i < size; i++)
+		codes[i] = map_code(fds[i % LIBRARIES]);
+	for (i = 0; i < LIBRARIES; i++)
+		close(fds[i]);
+}
+
 static const struct {
 	const char *name;
 	void (*load)(void);
+	void (*prepare)(void);
 } loads[] = {
-	{ "user", load_user },
-	{ "kernel", load_kernel },
-	{ "exec", load_exec },
-	{ "mmap", load_mmap },
-	{ "dump", load_dump },
-	{ "read", load_read },
+	{ "user", load_user, NULL },
+	{ "kernel", load_kernel, NULL },
+	{ "exec", load_exec, NULL },
+	{ "mmap", load_mmap, NULL },
+	{ "nothing", load_nothing, NULL },
+	{ "read", load_read, NULL },
+	{ "mix", load_turn, prepare_mix },
+	{ "libraries", load_code, prepare_libraries },
+	{ "processes", load_turn, prepare_processes },
+	{ "mappings", load_faulting_code, prepare_mappings },
+	{ "files", load_faulting_code, prepare_files },
 };
 
 static uint64_t clock_ns(void)
@@ -129,15 +362,23 @@ int main(int argc, char **argv)
 	if (self < 0)
 		die("/proc/self/exe: %s", strerror(errno));
 	n = strtoul(argv[2], NULL, 10);
+	size = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
+	if (!size)
+		die("bench: SIZE is 1 at least");
 	for (l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
 		if (strcmp(loads[l].name, argv[1]))
 			continue;
+		if (loads[l].prepare)
+			loads[l].prepare();
 		/* what is only done once */
 		if (n > 1)
 			loads[l].load();
+		/* Samples of the past are not to be paid for here. */
+		convert();
 		begin = clock_ns();
 		for (i = 0; i < n; i++)
 			loads[l].load();
+		convert();
 		printf("%llu\n", (unsigned long long)(clock_ns() - begin));
 		return 0;
 	}
