@@ -9,11 +9,13 @@
 
 table=/out/table
 
-# time_of LOAD N: a run to warm up, then two.
+# time_of LOAD N: a run to warm up, then two, first and second.
 time_of()
 {
 	bench "$1" $(($2 / 10 + 1)) >/dev/null
+	# shellcheck disable=SC2034 # for those who source this
 	first=$(bench "$1" "$2")
+	# shellcheck disable=SC2034 # likewise
 	second=$(bench "$1" "$2")
 }
 

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a sample costs, and what the hooks cost at an exit and an unmap.
+# What a sample costs, and what the hooks cost at an exit and an unmap; and the
+# same with what there is besides: perf record where the machine has it, and the
+# kernel's own OProfile driver up to 5.11.
 # vm: cpus=1 mem=768 timeout=1800 icount=yes mods=opbare append="norandmaps nokaslr"
 
 . ./bench.sh
@@ -51,6 +53,81 @@ sample_cost()
 			"$second" "$again")" "$bytes"
 		rm /tmp/stream
 	done
+	[ ! -x /usr/bin/perf ] || perf_cost "$load" "$n" "$3" "$base" "$again"
+}
+
+# perf_record PERIOD: in the background, until perf_end.
+perf_record()
+{
+	perf record -q -a -e cpu-clock -c "$1" -o /tmp/perf.data \
+		sleep 100000 >/dev/null 2>/tmp/perf.log &
+	perf=$!
+	wait_for 60 test -s /tmp/perf.data
+}
+
+perf_end()
+{
+	kill -INT $perf
+	wait $perf
+}
+
+# perf_cost LOAD N HZ BASE AGAIN
+perf_cost()
+{
+	local period=$((1000000000 / $3)) samples bytes
+
+	perf_record $period
+	time_of "$1" "$2"
+	perf_end
+	# Also those of the run to warm up, and between.
+	bytes=$(perf report --stats -i /tmp/perf.data 2>/dev/null |
+		awk -v size="$(stat -c %s /tmp/perf.data)" \
+		'/SAMPLE events:/ && $3 > 0 { printf "%.2f\n", size / $3; exit }')
+	samples=$((first / period))
+	row sample "$1" "$3" "perf record -a" "$first" "$second" "$samples" \
+		"$(per "$samples" "$first" "$4") $(per "$samples" "$second" "$5")" \
+		"$bytes"
+	rm /tmp/perf.data
+}
+
+# driver_cost LOAD N: the kernel's own driver, by the kernel's tick, and above
+# nothing at all. Reads must be of its whole buffer.
+driver_cost()
+{
+	local driver=/dev/oprofile base again reader samples size
+
+	unload
+	time_of "$1" "$2"
+	base=$first
+	again=$second
+	insmod /etc/driver.ko timer=1
+	ok $? "the kernel's own driver loads"
+	mkdir -p $driver
+	mount -t oprofilefs none $driver
+	size=$(($(cat $driver/buffer_size) * 8))
+	dd if=$driver/buffer of=/tmp/stream bs=$size 2>/dev/null &
+	reader=$!
+	sleep 1
+	echo 1 >$driver/enable
+	bench "$1" $(($2 / 10 + 1)) >/dev/null
+	samples=$(cat $driver/stats/cpu0/sample_received)
+	first=$(bench "$1" "$2")
+	samples=$(($(cat $driver/stats/cpu0/sample_received) - samples))
+	second=$(bench "$1" "$2")
+	echo 0 >$driver/enable
+	echo 1 >$driver/dump
+	sleep 1
+	kill $reader
+	wait $reader
+	row sample "$1" tick "kernel's driver" "$first" "$second" "$samples" \
+		"$(per "$samples" "$first" "$base") $(per "$samples" "$second" \
+		"$again")" "$(awk -v size="$(stat -c %s /tmp/stream)" -v n="$(cat \
+		$driver/stats/cpu0/sample_received)" \
+		'BEGIN { printf "%.2f\n", size / n }')"
+	umount $driver
+	rmmod oprofile
+	rm /tmp/stream
+	load event=cpu-clock buffer_size=1048576 buffer_watershed=524288
 }
 
 # exit_row LOAD N NAME: what it costs, and how much that is above the bare one.
@@ -92,23 +169,34 @@ exit_cost()
 	wait $reader
 	law_holds '' || fail "the law: $law_text"
 	rm /tmp/stream
+	[ -x /usr/bin/perf ] || return 0
+	unload
+	perf_record 1000000
+	exit_row "$load" "$n" "perf record -a, 1000 samples a second"
+	perf_end
+	load event=cpu-clock
 }
 
 ready event=cpu-clock buffer_size=1048576 buffer_watershed=524288
-if [ -e /etc/bench-exit ]; then
-	:
-elif [ -e /etc/bench-quick ]; then
-	sample_cost user 1000 1000
-else
+case $(cat /etc/bench-part) in
+quick)
+	sample_cost user 1000 1000 ;;
+sample)
 	for hz in 250 1000 10000; do
 		sample_cost user 2000 $hz
 		sample_cost kernel 400 $hz
 		sample_cost mix 20000 $hz
 		sample_cost libraries 20000 $hz
-	done
-fi
-if [ ! -e /etc/bench-sample ]; then
+	done ;;
+driver)
+	sample_cost user 2000 250
+	sample_cost kernel 400 250
+	driver_cost user 2000
+	driver_cost kernel 400 ;;
+exit)
 	exit_cost exec 200
-	exit_cost mmap 4000
-fi
+	exit_cost mmap 4000 ;;
+*)
+	fail "no such part" ;;
+esac
 finish
