@@ -114,11 +114,11 @@ storm_of()
 		judge "$1"
 		user=$(value stormuser)
 		if [ "$4" -lt 20000 ] || [ "$user" -ge "$4" ] ||
-			[ "$seconds" -ge 300 ]; then
+			[ "$seconds" -ge 600 ]; then
 			break
 		fi
 		seconds=$((seconds * $4 * 5 / (user * 4 + 1)))
-		[ $seconds -le 300 ] || seconds=300
+		[ $seconds -le 600 ] || seconds=600
 	done
 	tell "$1" "$3" "$4"
 }
