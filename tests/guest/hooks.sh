@@ -3,7 +3,7 @@
 #
 # Whatever takes code from a process raises the hits of the hook that should see
 # it, on this kernel: where a kernel has moved one of those ways, this notices.
-# vm: kernels=6.1,6.12 all-kernels=6.1,6.12,7.3 cpus=2
+# vm: kernels=6.1,6.12 all-kernels=5.10,6.1,6.12,7.3 cpus=2
 
 . ./lib.sh
 

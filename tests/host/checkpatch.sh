@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The newest checkpatch of the kernels at hand, --strict, over all kernel code.
-# host: kernels=debug-6.12
+# host: kernels=debug-7.3
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
@@ -11,7 +11,7 @@ set -euo pipefail
 . "$ROOT/tests/guest/lib.sh"
 
 need_packages perl
-checkpatch=$CACHE/kernels/debug-6.12/current/linux/scripts/checkpatch.pl
+checkpatch=$CACHE/kernels/debug-7.3/current/linux/scripts/checkpatch.pl
 # It leaves a file where it runs.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

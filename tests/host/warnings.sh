@@ -5,7 +5,7 @@
 # (The kernel's own headers have some.) The unit tests' module, for which few
 # kernels have what it needs, is built for the debug kernel, without sparse: what
 # includes a source file has seen it twice.
-# host: kernels=6.1,6.12,debug-6.12
+# host: kernels=6.1,6.12,debug-7.3
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
@@ -56,6 +56,6 @@ for kernel in ${kernels//,/ }; do
 	report=$(warnings "$kernel")
 	is "$report" "" "no warning with W=1 C=2 on $kernel"
 done
-report=$(kunit_warnings debug-6.12)
+report=$(kunit_warnings debug-7.3)
 is "$report" "" "no warning with W=1 in the unit tests"
 done_testing

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Kernels by name: Debian's own (5.10, 6.1, 6.12, 7.3: whatever its suite's newest is
-# called) and debug ones built from the same suite's source (debug-6.12).
+# Kernels by name: Debian's own (5.10, 6.1, 6.12, 7.3: whatever its suite's
+# newest is called) and debug ones built from the same suite's source
+# (debug-6.12, debug-7.3).
 # A kernel is a folder in the cache, named after the package version:
 #
 #	bzImage		what boots, unless there is
