@@ -2,11 +2,15 @@
 /*
  * common.c - what the suites share
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/shmem_fs.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "common.h"
 
@@ -15,6 +19,7 @@ void (*op_test_step)(void);
 bool op_test_hardirq;
 
 KUNIT_DEFINE_ACTION_WRAPPER(put_file, fput, struct file *);
+KUNIT_DEFINE_ACTION_WRAPPER(put_rights, put_cred, const struct cred *);
 
 /* A file in memory, until the end of the case. */
 struct file *op_test_file(struct kunit *test, const char *name,
@@ -48,6 +53,18 @@ struct mm_struct *op_test_mm(struct kunit *test)
 	return current->mm;
 }
 
+/* Memory of a user's, in the case's own address space. */
+char __user *op_test_user(struct kunit *test, size_t size)
+{
+	unsigned long addr;
+
+	op_test_mm(test);
+	addr = vm_mmap(NULL, 0, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
+	return (char __user *)addr;
+}
+
 /* Looks like a task to a handler and to a hook. */
 struct task_struct *op_test_new_task(struct kunit *test, pid_t pid,
 				     struct mm_struct *mm)
@@ -61,4 +78,69 @@ struct task_struct *op_test_new_task(struct kunit *test, pid_t pid,
 	task->tgid = pid;
 	task->mm = mm;
 	return task;
+}
+
+/* From here to revert_creds() of what it returns, root has no capability. */
+const struct cred *op_test_drop_rights(struct kunit *test)
+{
+	struct cred *cred = prepare_creds();
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, put_rights, cred));
+	cap_clear(cred->cap_effective);
+	return override_creds(cred);
+}
+
+/* One of the files in debugfs, as a program opens it; close with __fput_sync(). */
+struct file *op_test_open(const char *name, int flags)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/oprofile/%s", name);
+	return filp_open(path, flags, 0);
+}
+
+/* Write one of them, at once. */
+ssize_t op_test_write(struct kunit *test, const char *name, const char *text)
+{
+	struct file *file = op_test_open(name, O_WRONLY);
+	size_t len = strlen(text);
+	char __user *user;
+	loff_t pos = 0;
+	ssize_t n;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	user = op_test_user(test, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, copy_to_user(user, text, len), 0UL);
+	n = file->f_op->write(file, user, len, &pos);
+	vm_munmap((unsigned long)user, PAGE_SIZE);
+	__fput_sync(file);
+	return n;
+}
+
+/* Read one of them, at once and without the newline at its end. */
+ssize_t op_test_read(struct kunit *test, const char *name, char *text,
+		     size_t size)
+{
+	struct file *file = op_test_open(name, O_RDONLY);
+	char __user *user;
+	loff_t pos = 0;
+	ssize_t n;
+
+	text[0] = '\0';
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	user = op_test_user(test, PAGE_SIZE);
+	n = file->f_op->read(file, user, min(size - 1, PAGE_SIZE), &pos);
+	if (n > 0) {
+		KUNIT_EXPECT_EQ(test, copy_from_user(text, user, n), 0UL);
+		text[n] = '\0';
+		if (text[n - 1] == '\n')
+			text[n - 1] = '\0';
+	}
+	vm_munmap((unsigned long)user, PAGE_SIZE);
+	__fput_sync(file);
+	return n;
 }

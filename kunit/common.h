@@ -38,7 +38,13 @@ static inline u32 op_test_random(struct rnd_state *rnd, u32 n)
 struct file *op_test_file(struct kunit *test, const char *name,
 			  const void *data, size_t len);
 struct mm_struct *op_test_mm(struct kunit *test);
+char __user *op_test_user(struct kunit *test, size_t size);
 struct task_struct *op_test_new_task(struct kunit *test, pid_t pid,
 				     struct mm_struct *mm);
+const struct cred *op_test_drop_rights(struct kunit *test);
+struct file *op_test_open(const char *name, int flags);
+ssize_t op_test_write(struct kunit *test, const char *name, const char *text);
+ssize_t op_test_read(struct kunit *test, const char *name, char *text,
+		     size_t size);
 
 #endif /* _OPROFILE_KUNIT_COMMON_H */

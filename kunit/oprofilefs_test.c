@@ -6,7 +6,6 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
-#include <linux/mman.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -177,16 +176,10 @@ static void reads_in_pieces(struct kunit *test)
 
 static int oprofilefs_test_init(struct kunit *test)
 {
-	unsigned long addr;
-
 	desk = kunit_kzalloc(test, sizeof(*desk), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, desk);
 	desk->file.private_data = &desk->control;
-	op_test_mm(test);
-	addr = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
-	desk->user = (char __user *)addr;
+	desk->user = op_test_user(test, PAGE_SIZE);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -384,7 +383,6 @@ static void text_in_pieces_of_all_sizes(struct kunit *test)
 static int reader_test_init(struct kunit *test)
 {
 	struct desk *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
-	unsigned long addr;
 
 	KUNIT_ASSERT_NOT_NULL(test, k);
 	test->priv = k;
@@ -393,11 +391,7 @@ static int reader_test_init(struct kunit *test)
 	k->words = kunit_kzalloc(test, ROOM, GFP_KERNEL);
 	k->text = kunit_kzalloc(test, ROOM, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, k->words && k->text);
-	op_test_mm(test);
-	addr = vm_mmap(NULL, 0, ROOM, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
-	k->user = (char __user *)addr;
+	k->user = op_test_user(test, ROOM);
 	return 0;
 }
 

@@ -14,11 +14,11 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "oprofile.h"
@@ -90,6 +90,14 @@ static u64 raw_config(unsigned long event, unsigned long unit_mask)
 	return event | (u64)unit_mask << 16;
 }
 
+/* kstrtou64() alone would take signs, prefixes and a newline. */
+static bool is_hex(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdefABCDEF");
+
+	return n && n <= 16 && !text[n];
+}
+
 static int parse_event(const char *name, u32 *type, u64 *config)
 {
 	unsigned int i;
@@ -101,12 +109,11 @@ static int parse_event(const char *name, u32 *type, u64 *config)
 			return 0;
 		}
 	}
-	/* r<hex>; kstrtou64() would take signs and prefixes too */
-	if (name[0] != 'r' || !isxdigit(name[1]) || strlen(name) > 17 ||
-	    kstrtou64(name + 1, 16, config))
+	/* r<hex> */
+	if (name[0] != 'r' || !is_hex(name + 1))
 		return -EINVAL;
 	*type = PERF_TYPE_RAW;
-	return 0;
+	return kstrtou64(name + 1, 16, config);
 }
 
 static int check_event(const char *name)
