@@ -67,6 +67,9 @@ check check-all:
 kunit:
 	tests/kunit
 
+coverage:
+	tests/coverage $(if $(V),-v)
+
 bench:
 	tests/bench/run $(BENCH)
 
@@ -82,7 +85,8 @@ help:
 	@echo 'check              the tests that every change must pass'
 	@echo 'check-all          the same on every kernel, and the long ones'
 	@echo 'kunit              the unit tests of kunit/, in a debug kernel'
+	@echo 'coverage           how much of src/ the tests run; V=1: and what they do not'
 	@echo 'bench              what a sample and an exit cost; BENCH=quick: the least'
 
 .PHONY: modules install uninstall clean dkms-source dkms-install dkms-remove \
-	demo check check-all bench kunit help
+	demo check check-all bench kunit coverage help

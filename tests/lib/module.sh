@@ -57,7 +57,8 @@ module_build_locked()
 	MODULES=$keep/$key
 	if [ ! -d "$MODULES" ]; then
 		if [ "$(cat "$tree/.kernel" 2>/dev/null)" != "$dir $*" ]; then
-			find "$tree" \( -name '*.o' -o -name '.*.cmd' \) -delete
+			find "$tree" \( -name '*.o' -o -name '.*.cmd' \
+				-o -name '*.gcno' \) -delete
 			echo "$dir $*" >"$tree/.kernel"
 		fi
 		find "$tree" -name '*.ko' -delete
@@ -66,7 +67,8 @@ module_build_locked()
 		! grep -q 'warning:' "$tree/.log" || cat "$tree/.log" >&2
 		rm -rf "$MODULES.new"
 		mkdir -p "$MODULES.new"
-		find "$tree" -name '*.ko' -exec cp {} "$MODULES.new/" \;
+		find "$tree" \( -name '*.ko' -o -name '*.gcno' \) \
+			-exec cp {} "$MODULES.new/" \;
 		mv "$MODULES.new" "$MODULES"
 		find "$keep" -mindepth 1 -maxdepth 1 -mmin +600 -exec rm -rf {} +
 	fi
@@ -74,7 +76,8 @@ module_build_locked()
 }
 
 # module_build KERNEL DIR [MAKEARG...]: sets MODULES to a folder with oprofile.ko
-# for the kernel of that name, which is in DIR; with KUNIT=1 oprofile_kunit.ko.
+# for the kernel of that name, which is in DIR; with KUNIT=1 oprofile_kunit.ko;
+# with OP_TEST_COVERAGE=y also gcov's notes on the sources.
 module_build()
 {
 	local dir=$2 tree=$1
