@@ -21,11 +21,18 @@ bool op_test_hardirq;
 KUNIT_DEFINE_ACTION_WRAPPER(put_file, fput, struct file *);
 KUNIT_DEFINE_ACTION_WRAPPER(put_rights, put_cred, const struct cred *);
 
+/* Newer kernels have a type of their own for the flags of a VMA. */
+#ifdef EMPTY_VMA_FLAGS
+#define NO_FLAGS	EMPTY_VMA_FLAGS
+#else
+#define NO_FLAGS	0
+#endif
+
 /* A file in memory, until the end of the case. */
 struct file *op_test_file(struct kunit *test, const char *name,
 			  const void *data, size_t len)
 {
-	struct file *file = shmem_file_setup(name, 1 << 20, 0);
+	struct file *file = shmem_file_setup(name, 1 << 20, NO_FLAGS);
 	loff_t pos = 0;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));

@@ -66,7 +66,8 @@ static struct made *make(struct kunit *test, struct super_block *sb,
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	m->file.f_inode = &m->inode;
-	m->file.f_path.dentry = &m->dentry;
+	/* newer kernels have it read-only there */
+	((struct path *)&m->file.f_path)->dentry = &m->dentry;
 	m->dentry.d_inode = &m->inode;
 	m->dentry.d_op = &made_ops;
 	m->inode.i_sb = sb;
