@@ -18,6 +18,25 @@
 #include "common.h"
 #include "decode.h"
 
+/* As if the cookie table were full. */
+static bool table_full;
+
+static enum op_found test_find(struct mm_struct *mm, unsigned long addr,
+			       unsigned long epoch, bool soft,
+			       struct op_place *place)
+{
+	enum op_found found = op_picture_find(mm, addr, epoch, soft, place);
+
+	if (table_full && found == OP_FOUND) {
+		place->cookie = OP_NO_COOKIE;
+		place->offset = OP_ESCAPE_CODE;
+	}
+	return found;
+}
+
+#define op_picture_find(mm, addr, epoch, soft, place) \
+	test_find(mm, addr, epoch, soft, place)
+
 #include "../src/buffer_sync.c"
 
 #define BASE		0x10000000UL
@@ -51,6 +70,23 @@ static void sample(struct bench *b, unsigned long addr, bool user)
 	op_test_hardirq = false;
 	op_test_current = NULL;
 	preempt_enable();
+}
+
+/* A sample with its callers, written behind the last one's context. */
+static void chain(struct bench *b, unsigned long header,
+		  const unsigned long *addr, unsigned int frames)
+{
+	struct op_ring *ring = &b->cpu->ring;
+	unsigned long pos = local_read(&ring->head);
+	unsigned int i;
+
+	header |= (unsigned long)frames << OP_REC_FRAMES_SHIFT;
+	ring->words[pos++ & (ring->size - 1)] = header;
+	for (i = 0; i <= frames; i++)
+		ring->words[pos++ & (ring->size - 1)] = addr[i];
+	local_set(&ring->head, pos);
+	ring->pub = pos;
+	local_inc(&b->cpu->received);
 }
 
 static void drain(struct bench *b, bool give_up)
@@ -204,12 +240,12 @@ static void a_full_event_buffer_is_counted(struct kunit *test)
 	unsigned int i;
 
 	map(b);
-	for (i = 0; i < 200; i++)
+	for (i = 0; i < 400; i++)
 		sample(b, BASE + i, true);
 	drain(b, false);
 	KUNIT_EXPECT_GT(test, op_stats.lost_event_overflow, 50UL);
 	KUNIT_EXPECT_GT(test, b->d.samples, 50UL);
-	law(b, 200);
+	law(b, 400);
 }
 
 static void a_full_ring_is_counted(struct kunit *test)
@@ -228,6 +264,300 @@ static void a_full_ring_is_counted(struct kunit *test)
 	law(b, 1200);
 }
 
+static void the_app_is_the_executable(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct file *exe = op_test_file(test, "exe", NULL, 0);
+
+	sample(b, TASK_SIZE_MAX + 1, false);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.app, OP_NO_COOKIE);
+	rcu_assign_pointer(b->mm->exe_file, exe);
+	/* it is looked up for a new context only */
+	sample(b, TASK_SIZE_MAX + 1, false);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.app, OP_NO_COOKIE);
+	b->task->pid++;
+	sample(b, TASK_SIZE_MAX + 1, false);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.app, op_cookie(exe));
+	KUNIT_EXPECT_EQ(test, b->last.tid, 1001UL);
+	KUNIT_EXPECT_EQ(test, b->last.tgid, 1000UL);
+	rcu_assign_pointer(b->mm->exe_file, NULL);
+	law(b, 3);
+}
+
+static void an_exiting_task_that_no_hook_saw(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	b->task->mm = NULL;
+	sample(b, TASK_SIZE_MAX + 1, false);
+	/* it has nothing mapped any more */
+	sample(b, BASE, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->d.samples, 1UL);
+	KUNIT_EXPECT_EQ(test, b->last.app, OP_NO_COOKIE);
+	KUNIT_EXPECT_EQ(test, op_stats.lost_no_mm, 1UL);
+	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
+	law(b, 2);
+}
+
+static void a_full_cookie_table_is_counted(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	map(b);
+	table_full = true;
+	sample(b, BASE + 1, true);
+	drain(b, false);
+	table_full = false;
+	KUNIT_EXPECT_EQ(test, op_stats.lost_no_cookie, 1UL);
+	/* and not remembered */
+	sample(b, BASE + 2, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.offset, PAGE_SIZE + 2);
+	law(b, 2);
+}
+
+static void chains_are_told_frame_by_frame(struct kunit *test)
+{
+	const unsigned long addr[] = {
+		BASE + 1, BASE + 2, BASE + 4 * PAGE_SIZE, BASE + 3,
+		TASK_SIZE_MAX + 5
+	};
+	const unsigned long lost[] = { BASE + 4 * PAGE_SIZE, BASE + 1 };
+	struct bench *b = test->priv;
+
+	map(b);
+	sample(b, BASE, true);
+	chain(b, 1, addr, 4);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->d.samples, 2UL);
+	KUNIT_EXPECT_EQ(test, b->d.callers, 3UL);
+	KUNIT_EXPECT_EQ(test, op_stats.bt_lost_no_mapping, 1UL);
+	KUNIT_EXPECT_TRUE(test, b->last.kernel && b->last.caller);
+	KUNIT_EXPECT_EQ(test, b->last.offset, TASK_SIZE_MAX + 5);
+	/* without its leaf it is no sample */
+	chain(b, 1, lost, 1);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->d.callers, 3UL);
+	KUNIT_EXPECT_EQ(test, op_stats.lost_no_mapping, 1UL);
+	law(b, 3);
+}
+
+static void chains_of_all_lengths(struct kunit *test)
+{
+	static const unsigned int frames[] = {
+		1, 2, FRAMES_MAX - 1, FRAMES_MAX, FRAMES_MAX + 1, 200
+	};
+	struct bench *b = test->priv;
+	unsigned long addr[201], callers = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(addr); i++)
+		addr[i] = TASK_SIZE_MAX + i;
+	addr[0] = BASE;
+	map(b);
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		sample(b, BASE + 1, true);
+		chain(b, 1, addr, frames[i]);
+		drain(b, false);
+		callers += min_t(unsigned int, frames[i], FRAMES_MAX);
+		KUNIT_EXPECT_EQ(test, b->d.callers, callers);
+		/* one that has to wait keeps its callers */
+		mmap_write_lock(b->mm);
+		sample(b, BASE + PAGE_SIZE - 1, true);
+		chain(b, 1 | OP_REC_SOFT, addr, frames[i]);
+		drain(b, false);
+		mmap_write_unlock(b->mm);
+		KUNIT_EXPECT_GT(test, nr_aside, 0U);
+		drain(b, false);
+		callers += min_t(unsigned int, frames[i], FRAMES_MAX);
+		KUNIT_EXPECT_EQ(test, b->d.callers, callers);
+	}
+	law(b, 4 * ARRAY_SIZE(frames));
+}
+
+static void only_so_many_are_set_aside(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	map(b);
+	sample(b, BASE + 1, true);
+	mmap_write_lock(b->mm);
+	nr_aside += ASIDE_MAX;
+	drain(b, false);
+	nr_aside -= ASIDE_MAX;
+	mmap_write_unlock(b->mm);
+	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
+	KUNIT_EXPECT_EQ(test, op_stats.lost_mmap_lock, 1UL);
+	law(b, 1);
+}
+
+static void what_waits_too_long_is_counted(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct aside *a;
+
+	map(b);
+	sample(b, BASE + 1, true);
+	sample(b, BASE + 2, true);
+	mmap_write_lock(b->mm);
+	drain(b, false);
+	KUNIT_ASSERT_EQ(test, nr_aside, 2U);
+	a = list_first_entry(&aside_list, struct aside, list);
+	a->deadline = jiffies - 1;
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, nr_aside, 1U);
+	KUNIT_EXPECT_EQ(test, op_stats.lost_mmap_lock, 1UL);
+	mmap_write_unlock(b->mm);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.offset, PAGE_SIZE + 2);
+	law(b, 2);
+}
+
+static void a_stop_gives_up_what_waits(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	map(b);
+	sample(b, BASE + 1, true);
+	mmap_write_lock(b->mm);
+	op_sync_stop();
+	mmap_write_unlock(b->mm);
+	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
+	KUNIT_EXPECT_EQ(test, op_stats.lost_mmap_lock, 1UL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 0);
+	law(b, 1);
+}
+
+/* Any mix of samples, any state of the process: the law holds after each. */
+static void random_mixes_keep_the_law(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct rnd_state rnd;
+	unsigned long n = 0;
+	unsigned int i, j;
+	bool locked;
+
+	prandom_seed_state(&rnd, 4);
+	map(b);
+	for (i = 0; i < 30; i++) {
+		for (j = op_test_random(&rnd, 400); j-- > 0; n++) {
+			if (!op_test_random(&rnd, 20))
+				b->task->pid = 1000 + op_test_random(&rnd, 3);
+			if (!op_test_random(&rnd, 20))
+				atomic_long_inc(&op_epoch);
+			if (op_test_random(&rnd, 2))
+				sample(b, BASE + op_test_random(&rnd, 6000),
+				       true);
+			else
+				sample(b, op_test_random(&rnd, 10) ?
+				       TASK_SIZE_MAX + j : 0, false);
+		}
+		locked = !op_test_random(&rnd, 3);
+		if (locked)
+			mmap_write_lock(b->mm);
+		table_full = !op_test_random(&rnd, 8);
+		drain(b, !op_test_random(&rnd, 5));
+		table_full = false;
+		if (locked)
+			mmap_write_unlock(b->mm);
+	}
+	drain(b, true);
+	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
+	law(b, n);
+	/* of every kind there were some */
+	KUNIT_EXPECT_GT(test, b->d.samples, 100UL);
+	KUNIT_EXPECT_GT(test, op_stats.lost_no_mapping, 0UL);
+	KUNIT_EXPECT_GT(test, op_stats.lost_mmap_lock, 0UL);
+	KUNIT_EXPECT_GT(test, op_stats.lost_no_cookie, 0UL);
+	KUNIT_EXPECT_GT(test, op_stats.lost_event_overflow, 0UL);
+	KUNIT_EXPECT_GT(test, local_read(&b->cpu->lost_overflow), 0L);
+	KUNIT_EXPECT_GT(test, local_read(&b->cpu->invalid_eip), 0L);
+}
+
+/* ---- the worker ------------------------------------------------------- */
+
+/* Does it come again? */
+static bool worker_comes_again(void)
+{
+	running = true;
+	sync_worker(NULL);
+	running = false;
+	return cancel_delayed_work_sync(&sync_work);
+}
+
+static void the_worker_stays_away_in_the_end(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	map(b);
+	sample(b, BASE + 1, true);
+	mmap_write_lock(b->mm);
+	/* a sample waits, then data do for the reader, then nothing does */
+	KUNIT_EXPECT_TRUE(test, worker_comes_again());
+	KUNIT_EXPECT_EQ(test, nr_aside, 1U);
+	mmap_write_unlock(b->mm);
+	KUNIT_EXPECT_TRUE(test, worker_comes_again());
+	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(op_sync_armed), 1);
+	drain(b, false);
+	while (op_pictures_left() || READ_ONCE(grace) != GRACE_NONE) {
+		wait_for_grace();
+		drain(b, false);
+	}
+	KUNIT_EXPECT_FALSE(test, worker_comes_again());
+	KUNIT_EXPECT_EQ(test, READ_ONCE(op_sync_armed), 0);
+	/* the next sample calls it */
+	running = false;
+	sample(b, BASE + 2, true);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(op_sync_armed), 1);
+	irq_work_sync(&b->cpu->work);
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&sync_work));
+	drain(b, false);
+	law(b, 2);
+}
+
+static void no_worker_after_the_run(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	sample(b, TASK_SIZE_MAX + 1, false);
+	sync_worker(NULL);
+	KUNIT_EXPECT_FALSE(test, cancel_delayed_work_sync(&sync_work));
+	KUNIT_EXPECT_FALSE(test, rings_empty());
+	drain(b, false);
+	law(b, 1);
+}
+
+static void note_call(void *data)
+{
+	++*(unsigned int *)data;
+}
+
+static void what_is_done_once_all_is_drained(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	unsigned int calls = 0;
+
+	sample(b, TASK_SIZE_MAX + 1, false);
+	/* not in a run: what there is stays */
+	op_sync_drained(note_call, &calls);
+	KUNIT_EXPECT_EQ(test, calls, 1U);
+	KUNIT_EXPECT_FALSE(test, rings_empty());
+	running = true;
+	op_sync_drained(note_call, &calls);
+	op_sync_drained(NULL, NULL);
+	running = false;
+	KUNIT_EXPECT_EQ(test, calls, 2U);
+	KUNIT_EXPECT_TRUE(test, rings_empty());
+	cancel_delayed_work_sync(&sync_work);
+	drain(b, false);
+	law(b, 1);
+}
+
 static int buffer_sync_test_init(struct kunit *test)
 {
 	struct bench *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
@@ -241,7 +571,7 @@ static int buffer_sync_test_init(struct kunit *test)
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	b->cpu = raw_cpu_ptr(&op_cpu);
 	KUNIT_ASSERT_EQ(test, op_rings_alloc(100), 0);
-	KUNIT_ASSERT_EQ(test, op_sync_start(256, 64), 0);
+	KUNIT_ASSERT_EQ(test, op_sync_start(512, 64), 0);
 	/* We drain, nobody else. */
 	running = false;
 	WRITE_ONCE(op_sync_armed, 1);
@@ -271,6 +601,18 @@ static struct kunit_case buffer_sync_cases[] = {
 	KUNIT_CASE(a_dead_mm_is_let_go),
 	KUNIT_CASE(a_full_event_buffer_is_counted),
 	KUNIT_CASE(a_full_ring_is_counted),
+	KUNIT_CASE(the_app_is_the_executable),
+	KUNIT_CASE(an_exiting_task_that_no_hook_saw),
+	KUNIT_CASE(a_full_cookie_table_is_counted),
+	KUNIT_CASE(chains_are_told_frame_by_frame),
+	KUNIT_CASE(chains_of_all_lengths),
+	KUNIT_CASE(only_so_many_are_set_aside),
+	KUNIT_CASE(what_waits_too_long_is_counted),
+	KUNIT_CASE(a_stop_gives_up_what_waits),
+	KUNIT_CASE(random_mixes_keep_the_law),
+	KUNIT_CASE(the_worker_stays_away_in_the_end),
+	KUNIT_CASE(no_worker_after_the_run),
+	KUNIT_CASE(what_is_done_once_all_is_drained),
 	{}
 };
 

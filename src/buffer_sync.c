@@ -113,6 +113,12 @@ static unsigned int record_frames(unsigned long header)
 	return header >> OP_REC_FRAMES_SHIFT;
 }
 
+/* Those that there is room for. */
+static unsigned int known_frames(unsigned long header)
+{
+	return min_t(unsigned int, record_frames(header), FRAMES_MAX);
+}
+
 static void count_lost(enum op_found why)
 {
 	switch (why) {
@@ -181,8 +187,7 @@ static enum op_found settle(const struct subject *s, struct drain *d,
 			    unsigned long header, const unsigned long *addr)
 {
 	static struct op_entry entries[1 + FRAMES_MAX];
-	unsigned int frames = min_t(unsigned int, record_frames(header),
-				    FRAMES_MAX);
+	unsigned int frames = known_frames(header);
 	unsigned int i, n = 1;
 	enum op_found found;
 
@@ -223,7 +228,7 @@ static enum op_found settle(const struct subject *s, struct drain *d,
 static void set_aside(const struct subject *s, unsigned long header,
 		      const unsigned long *addr, enum op_found why)
 {
-	unsigned int n = 1 + record_frames(header);
+	unsigned int n = 1 + known_frames(header);
 	struct aside *a = NULL;
 
 	if (s->mm && nr_aside < ASIDE_MAX)
