@@ -13,6 +13,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include "decode.h"
 #include "common.h"
@@ -336,7 +337,141 @@ static void a_start_gives_the_rest_of_a_unit(struct kunit *test)
 	}
 }
 
+static __poll_t poll_now(struct desk *k)
+{
+	return k->fops->poll(&k->file, NULL);
+}
+
+static void poll_tells_what_a_read_finds(struct kunit *test)
+{
+	static const struct file_operations *const fops[] = {
+		&op_buffer_fops, &op_samples_fops
+	};
+	struct desk *k = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fops); i++) {
+		begin(k);
+		open_desk(k, fops[i]);
+		KUNIT_EXPECT_EQ(test, poll_now(k), (__poll_t)0);
+		op_eb_begin();
+		add(k, 1, 50, 0, false, 0, 100, 0);
+		op_eb_publish();
+		/* it has not waited long enough yet */
+		KUNIT_EXPECT_EQ(test, poll_now(k), (__poll_t)0);
+		op_eb_wake(true);
+		KUNIT_EXPECT_TRUE(test, poll_now(k) & EPOLLIN);
+		KUNIT_EXPECT_GT(test, read_to(k, k->user, 8), 0);
+		/* what was given in part can be read on */
+		KUNIT_EXPECT_TRUE(test, poll_now(k) & EPOLLIN);
+		KUNIT_EXPECT_GT(test, read_to(k, k->user, ROOM), 0);
+		KUNIT_EXPECT_EQ(test, poll_now(k), (__poll_t)0);
+		/* an escape is no text */
+		op_eb_module_loaded();
+		op_eb_wake(true);
+		KUNIT_EXPECT_EQ(test, !(poll_now(k) & EPOLLIN), i == 1);
+		KUNIT_EXPECT_EQ(test, read_to(k, k->user, ROOM),
+				i == 1 ? -EAGAIN : 2 * (ssize_t)sizeof(long));
+		op_eb_stop();
+		KUNIT_EXPECT_TRUE(test, poll_now(k) & EPOLLIN);
+		KUNIT_EXPECT_EQ(test, read_to(k, k->user, ROOM), 0);
+		KUNIT_EXPECT_EQ(test, poll_now(k), (__poll_t)0);
+		close_desk(k);
+	}
+}
+
+static void a_signal_ends_a_wait(struct kunit *test)
+{
+	static const struct file_operations *const fops[] = {
+		&op_buffer_fops, &op_samples_fops
+	};
+	struct desk *k = test->priv;
+	unsigned int i;
+	ssize_t n;
+
+	for (i = 0; i < ARRAY_SIZE(fops); i++) {
+		begin(k);
+		open_desk(k, fops[i]);
+		k->file.f_flags = 0;
+		set_tsk_thread_flag(current, TIF_SIGPENDING);
+		n = read_to(k, k->user, ROOM);
+		clear_tsk_thread_flag(current, TIF_SIGPENDING);
+		KUNIT_EXPECT_EQ(test, n, -EINTR);
+		/* what there is comes first, and the rest afterwards */
+		write_stream(k, 3, false);
+		set_tsk_thread_flag(current, TIF_SIGPENDING);
+		n = read_to(k, k->user, sizeof(long));
+		clear_tsk_thread_flag(current, TIF_SIGPENDING);
+		KUNIT_EXPECT_EQ(test, n, (ssize_t)sizeof(long));
+		op_eb_stop();
+		while (read_to(k, k->user, ROOM) > 0)
+			;
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, k->nr);
+		close_desk(k);
+	}
+}
+
+struct later {
+	struct delayed_work work;
+	struct desk *desk;
+};
+
+static void write_later(struct work_struct *work)
+{
+	struct later *later = container_of(to_delayed_work(work), struct later,
+					   work);
+
+	write_stream(later->desk, 3, false);
+}
+
+static void a_read_waits_for_data(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	struct later later = { .desk = k };
+
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	k->file.f_flags = 0;
+	INIT_DELAYED_WORK_ONSTACK(&later.work, write_later);
+	schedule_delayed_work(&later.work, HZ / 10);
+	KUNIT_EXPECT_GT(test, read_words(k, ROOM), 0);
+	flush_delayed_work(&later.work);
+	destroy_delayed_work_on_stack(&later.work);
+	k->file.f_flags = O_NONBLOCK;
+	read_all(k, ROOM);
+	KUNIT_EXPECT_GT(test, k->nr, 0UL);
+	close_desk(k);
+}
+
 /* ---- samples ---------------------------------------------------------- */
+
+static void a_fault_loses_no_text(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	unsigned long lines = 0;
+	ssize_t n, i;
+
+	begin(k);
+	open_desk(k, &op_samples_fops);
+	write_stream(k, 3, false);
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 0), 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, read_to(k, (void __user *)8, 64),
+				-EFAULT);
+	KUNIT_EXPECT_EQ(test, op_stats.delivered, 0UL);
+	/* within a line, too */
+	KUNIT_EXPECT_EQ(test, read_to(k, k->user, 1), 1);
+	KUNIT_EXPECT_EQ(test, read_to(k, (void __user *)8, 64), -EFAULT);
+	while ((n = read_to(k, k->user, ROOM)) > 0) {
+		KUNIT_EXPECT_EQ(test, copy_from_user(k->text, k->user, n), 0UL);
+		for (i = 0; i < n; i++)
+			lines += k->text[i] == '\n';
+	}
+	/* one is the header */
+	KUNIT_EXPECT_EQ(test, lines, k->nr + 1);
+	KUNIT_EXPECT_EQ(test, op_stats.delivered, k->nr);
+	close_desk(k);
+}
 
 static void text_in_pieces_of_all_sizes(struct kunit *test)
 {
@@ -420,6 +555,10 @@ static struct kunit_case reader_cases[] = {
 	KUNIT_CASE(one_reader_at_a_time),
 	KUNIT_CASE(the_end_is_told_once),
 	KUNIT_CASE(a_start_gives_the_rest_of_a_unit),
+	KUNIT_CASE(poll_tells_what_a_read_finds),
+	KUNIT_CASE(a_signal_ends_a_wait),
+	KUNIT_CASE(a_read_waits_for_data),
+	KUNIT_CASE(a_fault_loses_no_text),
 	KUNIT_CASE(text_in_pieces_of_all_sizes),
 	{}
 };
