@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The scanner of kernel logs catches the first line of every kind of report, in
-# the midst of a log, and nothing else.
+# the midst of a log, and nothing else. Nor do its judges let anything pass.
 # host: cpus=1
 
 set -euo pipefail
 # shellcheck source=tests/lib/common.sh
 . "$(dirname "$0")/../lib/common.sh"
+# shellcheck source=tests/lib/report.sh
+. "$ROOT/tests/lib/report.sh"
 # shellcheck source=tests/guest/lib.sh
 . "$ROOT/tests/guest/lib.sh"
 
@@ -31,4 +33,51 @@ while IFS= read -r line; do
 	text=$(sed -E 's/^\[[ 0-9.]*\](\[[^]]*\])? //' <<<"$line")
 	is "$(first_report "$log")" "$text" "reports: $text"
 done <"$lines/reports"
+
+# verdict JUDGE: of the log on stdin, which ends lines as a serial port does.
+verdict()
+{
+	sed 's/$/\r/' >"$log"
+	"$1" "$log" | grep -E '^(not )?ok ' | tr '\n' ';'
+}
+
+# planted NAME [LINE]...: a bug, and what the kernel says of it.
+planted()
+{
+	echo "[    2.000000] planted $1: ^BUG: KASAN: use-after-free in opbug_$1"
+	shift
+	[ $# -eq 0 ] || printf '[    2.000000] %s\n' "$@"
+}
+
+nothing="the kernel reported nothing"
+bug="the kernel reported the planted bug"
+one="BUG: KASAN: use-after-free in opbug_one+0x1/0x2 [opbug]"
+two="BUG: KASAN: use-after-free in opbug_two+0x1/0x2 [opbug]"
+other="BUG: KASAN: use-after-free in op_sync+0x1/0x2 [oprofile]"
+is "$(verdict judge_log <"$lines/innocent")" "ok - $nothing;" "nothing to judge"
+is "$({ cat "$lines/innocent"; planted one "$one"; } | verdict judge_log)" \
+	"not ok - $nothing;" "a report is one, though it was planted"
+is "$({ cat "$lines/innocent"; planted one "$one"; planted two "$two"; } |
+	verdict judge_planted)" "ok - $nothing;ok - $bug, one;ok - $bug, two;" \
+	"planted bugs that were reported"
+is "$({ planted one; planted two "$two"; } | verdict judge_planted)" \
+	"not ok - $bug, one;ok - $bug, two;" "one that was not"
+is "$({ planted one "$two"; planted two; } | verdict judge_planted)" \
+	"not ok - $bug, one;not ok - $bug, two;" "one in another's place"
+is "$(planted one "$one" "$other" | verdict judge_planted)" \
+	"not ok - $bug, one;" "one that was not the only one"
+is "$(planted one "${one/opbug_/op_}" | verdict judge_planted)" \
+	"not ok - $bug, one;" "another one"
+is "$({ planted none "$other" | tail -n 1; planted one "$one"; } |
+	verdict judge_planted)" "not ok - $nothing;ok - $bug, one;" \
+	"one before any was planted"
+is "$(verdict judge_planted <"$lines/innocent")" \
+	"ok - $nothing;not ok - a bug was planted;" "no bug at all"
+
+has="[    0.300000] kmemleak: Kernel memory leak detector initialized"
+is "$(echo "$has" | verdict judge_leaks)" "not ok - kmemleak was asked;" \
+	"kmemleak that was not asked"
+is "$(printf '%s\n' "$has" "[    9.000000] kmemleak has been asked" |
+	verdict judge_leaks)" "ok - kmemleak was asked;" "kmemleak that was"
+is "$(echo "[    0.300000] Linux" | verdict judge_leaks)" "" "no kmemleak"
 done_testing
