@@ -70,6 +70,10 @@ kunit:
 coverage:
 	tests/coverage $(if $(V),-v)
 
+soak:
+	OPROFILE_SEED='$(SEED)' tests/run check-all \
+		$(if $(KERNELS),$(KERNELS:%=%/soak),soak)
+
 bench:
 	tests/bench/run $(BENCH)
 
@@ -86,7 +90,9 @@ help:
 	@echo 'check-all          the same on every kernel, and the long ones'
 	@echo 'kunit              the unit tests of kunit/, in a debug kernel'
 	@echo 'coverage           how much of src/ the tests run; V=1: and what they do not'
+	@echo 'soak               everything at once for ten minutes, in each debug kernel or'
+	@echo '                   KERNELS="debug-6.12"; SEED=... repeats the order of it'
 	@echo 'bench              what a sample and an exit cost; BENCH=quick: the least'
 
 .PHONY: modules install uninstall clean dkms-source dkms-install dkms-remove \
-	demo check check-all bench kunit coverage help
+	demo check check-all bench kunit coverage soak help

@@ -6,6 +6,7 @@
  * were, what was lost, and what is wrong.
  *
  *	-f FILE	the stream
+ *	-d FILE	what "dcookies" said, if another run has begun since
  *	-i	swap two cookies of the stream: the images that most samples of
  *		storms lie in
  *	-a	the same, in contexts only: the programs that most samples of
@@ -260,9 +261,9 @@ static int by_cookie(const void *a, const void *b)
 	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
 }
 
-static void read_images(void)
+static void read_images(const char *path)
 {
-	FILE *file = fopen(op_path("dcookies"), "re");
+	FILE *file = fopen(path, "re");
 	unsigned int major_number, minor_number;
 	unsigned long cookie, inode;
 	char *line = NULL;
@@ -270,7 +271,7 @@ static void read_images(void)
 	int at;
 
 	if (!file)
-		die("dcookies: %s", strerror(errno));
+		die("%s: %s", path, strerror(errno));
 	while (getline(&line, &size, file) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		at = 0;
@@ -662,15 +663,18 @@ static void read_stream(struct op_decoder *d, const char *path)
 int main(int argc, char **argv)
 {
 	bool in_images = false, in_apps = false;
-	const char *path = NULL;
+	const char *path = NULL, *cookies = OP_DIR "/dcookies";
 	struct op_decoder decoder;
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "f:e:iaxc")) >= 0) {
+	while ((c = getopt(argc, argv, "f:d:e:iaxc")) >= 0) {
 		switch (c) {
 		case 'f':
 			path = optarg;
+			break;
+		case 'd':
+			cookies = optarg;
 			break;
 		case 'e':
 			first_judged = strtoul(optarg, NULL, 10);
@@ -696,7 +700,7 @@ int main(int argc, char **argv)
 		die("stormcheck: see the options in its source");
 	open_table();
 	read_stream(&decoder, path);
-	read_images();
+	read_images(cookies);
 	count_images();
 	if (in_images || in_apps)
 		swap_cookies(in_images, in_apps);
