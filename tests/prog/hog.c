@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	if (error)
 		die("oom_score_adj: %s", strerror(error));
 	/* It must be quicker than those who make room necessary. */
-	if (setpriority(PRIO_PROCESS, 0, -20))
+	if (setpriority(PRIO_PROCESS, 0, -10))
 		die("setpriority: %s", strerror(errno));
 	most = free_mib();
 	memory = mmap(NULL, most * MIB, PROT_READ | PROT_WRITE,
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		else if (have < wanted && taken)
 			madvise(memory + --taken * MIB, MIB, MADV_DONTNEED);
 		else
-			usleep(5000);
+			usleep(20000);
 	}
 	printf("%lu\n", taken);
 	return 0;
