@@ -9,7 +9,7 @@
 # storm-long.sh and storm-long8.sh are this script with other numbers, and
 # storm-code.sh looks at the code itself.
 : "${storm_long:=}" "${storm_code:=}"
-: "${storm_period:=100000}"
+: "${storm_period:=100000}" "${storm_factor:=1}"
 enough=100
 # A kernel that checks itself would do nothing but take samples.
 case $(uname -r) in
@@ -297,7 +297,7 @@ storms_long()
 }
 
 echo 4194304 >/proc/sys/kernel/pid_max
-storm-make
+storm-make "$storm_factor"
 ok $? "there are files for the storms"
 load event=cpu-clock count="$storm_period" buffer_size=1048576 \
 	buffer_watershed=786432 cpu_buffer_size=16384

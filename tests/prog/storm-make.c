@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * storm-make: writes the files that the storms run, and the table that lists
- * them (storm.h), to an empty STORM_DIR. x86-64 code.
+ * storm-make [FACTOR]: writes the files that the storms run, and the table that
+ * lists them (storm.h), to an empty STORM_DIR. Their code runs FACTOR times as
+ * long as it would. x86-64 code.
  *
  * A program is a static executable at an address that is the same for all of
  * them; it spins, then executes its first argument with the rest as arguments,
@@ -180,10 +181,11 @@ static void make_program(enum storm_id storm)
 	} head = {};
 	struct storm_file *file = new_file(storm, "program");
 	unsigned long page = file->start / STORM_PAGE * STORM_PAGE;
+	uint32_t spin = storm_needs[storm].spin * table->factor;
 	unsigned char code[sizeof(program_code)];
 
 	memcpy(code, program_code, sizeof(code));
-	memcpy(code + SPIN_AT, &storm_needs[storm].spin, sizeof(uint32_t));
+	memcpy(code + SPIN_AT, &spin, sizeof(spin));
 	fill_header(&head.e, ET_EXEC, 2);
 	head.e.e_entry = PROGRAM_ADDRESS + file->start % STORM_PAGE;
 	head.code = (Elf64_Phdr){
@@ -355,7 +357,7 @@ static void list_bases(void)
 	fclose(maps);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct storm_need *need;
 	enum storm_id storm;
@@ -371,6 +373,9 @@ int main(void)
 		     fd, 0);
 	if (table == MAP_FAILED)
 		die("%s: %s", STORM_TABLE, strerror(errno));
+	table->factor = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+	if (!table->factor || table->factor > 16)
+		die("FACTOR is 1 to 16");
 	for (storm = 0; storm < STORM_NR; storm++) {
 		need = &storm_needs[storm];
 		for (i = 0; i < need->programs; i++)

@@ -146,7 +146,7 @@ static struct storm_file *any_program(void)
 /* From microseconds to some milliseconds. */
 static unsigned long rounds(void)
 {
-	return 1000 + any(any(4) ? 100000 : 1000000);
+	return table->factor * (1000 + any(any(4) ? 100000 : 1000000));
 }
 
 static void pause_us(unsigned int us)

@@ -139,6 +139,7 @@ struct storm_entry {
 
 /**
  * struct storm_table - all of it
+ * @factor: how many times as long as usual the code runs
  * @nr_files: how many of @files are in use
  * @nr_entries: how many of @entries are
  * @changes: how often a file took another one's place under running threads
@@ -146,6 +147,7 @@ struct storm_entry {
  * @entries: processes of the last run
  */
 struct storm_table {
+	uint32_t factor;
 	uint32_t nr_files;
 	_Atomic uint32_t nr_entries;
 	_Atomic uint64_t changes;
