@@ -3,9 +3,8 @@
 /*
  * reads: every way to read "buffer" and "samples", and all that ends a wait.
  *
- * The module is loaded and off. Event 0 becomes page-faults with a period of
- * 1, and this process has all its memory: samples come when make_samples()
- * makes some, and none come otherwise. So it is known what there is to read.
+ * The module is loaded and off. Samples come when make_samples() makes some,
+ * and none come otherwise (see oprun.h). So it is known what there is to read.
  *
  * That a dump or the watershed ends a wait, not the second that data may wait
  * at most, is certain when less than a second has passed since the first of
@@ -13,45 +12,19 @@
  */
 
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "opdecode.h"
-#include "optool.h"
-#include "tap.h"
+#include "oprun.h"
 
-#define PAGES		64
 #define PATIENCE	120	/* seconds until a wait counts as endless */
 #define ROUNDS		40
 #define HUGE_READ	(16u << 20)
 
 static char *huge;
-static volatile char *pages;
-static size_t page_size;
-
-static void set(const char *file, const char *value)
-{
-	int error = write_text(op_path("%s", file), value);
-
-	if (error)
-		die("'%s' > %s: %s", value, file, error_name(error));
-}
-
-static void make_samples(unsigned int n)
-{
-	unsigned int i;
-
-	while (n) {
-		for (i = 0; i < PAGES && n; i++, n--)
-			pages[i * page_size] = 1;
-		madvise((void *)pages, PAGES * page_size, MADV_DONTNEED);
-	}
-}
 
 static int open_file(const char *file, int flags)
 {
@@ -141,72 +114,7 @@ static const char *describe(ssize_t n)
 	return to;
 }
 
-/* The law */
-
-static unsigned long sum_of_cpus(const char *name)
-{
-	DIR *dir = opendir(op_path("stats"));
-	struct dirent *entry;
-	unsigned long sum = 0;
-
-	if (!dir)
-		die("stats: %s", strerror(errno));
-	while ((entry = readdir(dir))) {
-		if (!strncmp(entry->d_name, "cpu", 3))
-			sum += read_number(op_path("stats/%s/%s",
-						   entry->d_name, name));
-	}
-	closedir(dir);
-	return sum;
-}
-
-static bool is_loss(const char *name)
-{
-	return !strncmp(name, "sample_lost_", 12) ||
-	       !strcmp(name, "event_lost_overflow");
-}
-
-static unsigned long lost(void)
-{
-	unsigned long sum = sum_of_cpus("sample_lost_overflow") +
-			    sum_of_cpus("sample_invalid_eip");
-	DIR *dir = opendir(op_path("stats"));
-	struct dirent *entry;
-
-	if (!dir)
-		die("stats: %s", strerror(errno));
-	while ((entry = readdir(dir))) {
-		if (is_loss(entry->d_name))
-			sum += read_number(op_path("stats/%s", entry->d_name));
-	}
-	closedir(dir);
-	return sum;
-}
-
-static void law(unsigned long decoded, const char *what)
-{
-	unsigned long received = sum_of_cpus("sample_received");
-	unsigned long delivered = read_number(op_path("stats/sample_delivered"));
-
-	if (!ok(received && received == delivered + lost() &&
-		decoded == delivered, "the law: %s", what))
-		diag("%lu received, %lu delivered, %lu lost, %lu decoded",
-		     received, delivered, lost(), decoded);
-}
-
 /* Samples in bytes of "buffer" or of "samples"; -1 and a word if they are wrong. */
-
-static long count_words(const char *bytes, size_t len)
-{
-	struct op_decoder d;
-
-	op_decoder_init(&d);
-	if (op_decoder_feed(&d, bytes, len) || op_decoder_end(&d)) {
-		diag("%s", d.error);
-		return -1;
-	}
-	return d.samples;
-}
 
 static long count_lines(const char *bytes, size_t len)
 {
@@ -437,8 +345,7 @@ static void test_too_small(void)
 static void test_bad_pointer(const char *file)
 {
 	int fd = open_file(file, O_NONBLOCK);
-	char *hole = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *hole = map_memory(2 * page_size);
 	ssize_t n, part;
 	size_t len;
 	long count;
@@ -574,7 +481,7 @@ static void cause_dump(struct waiter *w)
 static void cause_watershed(struct waiter *w)
 {
 	while (!waiter_done(w))
-		make_samples(PAGES);
+		make_samples(FAULT_PAGES);
 }
 
 static void cause_second(struct waiter *w)
@@ -669,19 +576,9 @@ static void test_edge(const char *file)
 
 static void prepare(void)
 {
-	page_size = sysconf(_SC_PAGESIZE);
 	setvbuf(stdout, NULL, _IOLBF, 4096);
-	huge = mmap(NULL, HUGE_READ, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pages = mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (huge == MAP_FAILED || pages == MAP_FAILED)
-		die("mmap: %s", strerror(errno));
-	madvise((void *)pages, PAGES * page_size, MADV_NOHUGEPAGE);
-	if (mlockall(MCL_CURRENT | MCL_FUTURE))
-		die("mlockall: %s", strerror(errno));
-	munlock((void *)pages, PAGES * page_size);
-	madvise((void *)pages, PAGES * page_size, MADV_DONTNEED);
+	huge = map_memory(HUGE_READ);
+	prepare_samples();
 
 	set("0/name", "page-faults");
 	set("0/count", "1");
