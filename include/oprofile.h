@@ -278,7 +278,7 @@ int op_profile_event_register(enum op_profile_event_type type,
 			      struct notifier_block *nb);
 int op_profile_event_unregister(enum op_profile_event_type type,
 				struct notifier_block *nb);
-void op_profile_events_start(void);
+int op_profile_events_start(void);
 void op_profile_events_stop(void);
 int op_profile_events_show(struct seq_file *m, void *unused);
 

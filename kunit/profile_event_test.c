@@ -12,6 +12,20 @@
 
 #include "common.h"
 
+/* After so many kprobes no more can be registered, for that reason. */
+static unsigned int kprobes_left = UINT_MAX;
+static int kprobe_error;
+
+static int test_register_kprobe(struct kprobe *kp)
+{
+	if (!kprobes_left)
+		return kprobe_error;
+	kprobes_left--;
+	return register_kprobe(kp);
+}
+
+#define register_kprobe test_register_kprobe
+
 #undef pr_fmt
 #include "../src/profile_event.c"
 
@@ -183,6 +197,34 @@ static void every_event_has_a_function(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, probes[i].active);
 }
 
+static unsigned int nr_active(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < NR_PROBES; i++)
+		n += probes[i].active;
+	return n;
+}
+
+static void a_start_needs_memory_for_every_kprobe(struct kunit *test)
+{
+	unsigned int n;
+
+	kprobe_error = -ENOMEM;
+	for (n = 0; n < NR_PROBES - 1; n++) {
+		kprobes_left = n;
+		KUNIT_EXPECT_EQ(test, -ENOMEM, op_profile_events_start());
+		KUNIT_EXPECT_EQ(test, nr_active(), 0U);
+	}
+	/* but not every function */
+	kprobe_error = -ENOENT;
+	kprobes_left = 2;
+	KUNIT_EXPECT_EQ(test, 0, op_profile_events_start());
+	KUNIT_EXPECT_EQ(test, nr_active(), 2U);
+	op_profile_events_stop();
+	kprobes_left = UINT_MAX;
+}
+
 static int profile_event_test_init(struct kunit *test)
 {
 	test_mm = op_test_mm(test);
@@ -199,6 +241,7 @@ static struct kunit_case profile_event_cases[] = {
 	KUNIT_CASE(a_mapping_grows_into_nothing),
 	KUNIT_CASE(listeners_of_no_event),
 	KUNIT_CASE(every_event_has_a_function),
+	KUNIT_CASE(a_start_needs_memory_for_every_kprobe),
 	{}
 };
 

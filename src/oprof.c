@@ -68,6 +68,8 @@ static void settle_unmaps(void)
 	unsigned int i;
 
 	op_pictures_blind_busy();
+	/* Also has the worker come for what the hooks have taken before now. */
+	op_sync_drained(NULL, NULL);
 	for (i = 0; i < SETTLE_TRIES && op_pictures_unfinished(); i++) {
 		usleep_range(SETTLE_US, 2 * SETTLE_US);
 		op_sync_drained(NULL, NULL);
@@ -101,7 +103,7 @@ int op_start(void)
 		pr_notice("no event is enabled\n");
 		return -EINVAL;
 	}
-	/* First what may be refused: then the last run's data are still there. */
+	/* What may be refused comes first: the last run's data are still there. */
 	err = source->start(op_settings.event);
 	if (err)
 		return err;
@@ -111,17 +113,23 @@ int op_start(void)
 	err = op_pictures_start();
 	if (err)
 		goto stop_source;
+	err = op_profile_events_start();
+	if (err)
+		goto stop_pictures;
 	err = op_sync_start(op_settings.buffer_size,
 			    op_settings.buffer_watershed);
 	if (err)
-		goto stop_pictures;
-	op_profile_events_start();
+		goto stop_events;
 	settle_unmaps();
 	source->begin(op_settings.event);
 	WRITE_ONCE(running, true);
 	return 0;
 
+stop_events:
+	op_profile_events_stop();
 stop_pictures:
+	/* hooks that were there for a moment may have called the worker */
+	op_sync_quiesce();
 	op_pictures_stop();
 stop_source:
 	source->stop();

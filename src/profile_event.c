@@ -324,25 +324,34 @@ static bool can_probe(const struct probe *probe)
 }
 #endif
 
-static void probe_register(struct probe *probe)
+/*
+ * Returns -ENOMEM where there was no memory for it. Any other error means that
+ * this kernel has no such function, or none that can be probed.
+ */
+static int probe_register(struct probe *probe)
 {
 	unsigned int i;
+	int err = 0;
 
 	if (!can_probe(probe))
-		return;
+		return 0;
 	if (probe->with >= 0 &&
 	    probes[probe->with].kp.symbol_name != probes[probe->with].symbols[0])
-		return;
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(probe->symbols) && probe->symbols[i]; i++) {
 		memset(&probe->kp, 0, sizeof(probe->kp));
 		probe->kp.symbol_name = probe->symbols[i];
 		probe->kp.pre_handler = hit_handlers[probe->type];
-		if (!register_kprobe(&probe->kp)) {
+		err = register_kprobe(&probe->kp);
+		if (!err) {
 			probe->active = true;
-			return;
+			return 0;
 		}
+		if (err == -ENOMEM)
+			break;
 	}
 	probe->kp.symbol_name = NULL;
+	return err == -ENOMEM ? err : 0;
 }
 
 /* Say once what this kernel does not tell. */
@@ -363,25 +372,6 @@ static void report_missing(void)
 }
 
 /**
- * op_profile_events_start() - begin to call the listeners
- *
- * Context: op_control_mutex held, may sleep.
- */
-void op_profile_events_start(void)
-{
-	unsigned int i;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&hits, cpu), 0, sizeof(struct hits));
-	for (i = 0; i < NR_PROBES; i++) {
-		probes[i].number = i;
-		probe_register(&probes[i]);
-	}
-	report_missing();
-}
-
-/**
  * op_profile_events_stop() - no listener is called any more
  *
  * Context: op_control_mutex held, may sleep.
@@ -399,6 +389,31 @@ void op_profile_events_stop(void)
 	unregister_kprobes(active, n);
 	for (i = 0; i < NR_PROBES; i++)
 		probes[i].active = false;
+}
+
+/**
+ * op_profile_events_start() - begin to call the listeners
+ *
+ * Context: op_control_mutex held, may sleep.
+ * Return: 0, or -ENOMEM: no listener is called.
+ */
+int op_profile_events_start(void)
+{
+	unsigned int i;
+	int cpu, err;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&hits, cpu), 0, sizeof(struct hits));
+	for (i = 0; i < NR_PROBES; i++) {
+		probes[i].number = i;
+		err = probe_register(&probes[i]);
+		if (err) {
+			op_profile_events_stop();
+			return err;
+		}
+	}
+	report_missing();
+	return 0;
 }
 
 /**
