@@ -603,7 +603,11 @@ struct op_control {
 	void *data;
 };
 
+int op_may_open(void);
+int op_files_complete(void);
 struct dentry *op_create_dir(const char *name, struct dentry *parent);
+void op_create_file(struct dentry *dir, const char *name, umode_t mode,
+		    const void *data, const struct file_operations *fops);
 void op_create_control(struct dentry *dir, const char *name,
 		       const struct op_control *control);
 void op_create_counter(struct dentry *dir, const char *name,

@@ -473,6 +473,10 @@ static const struct seq_operations dcookies_ops = {
 
 static int dcookies_open(struct inode *inode, struct file *file)
 {
+	int err = op_may_open();
+
+	if (err)
+		return err;
 	if (!perfmon_capable())
 		return -EPERM;
 	return seq_open(file, &dcookies_ops);

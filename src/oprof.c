@@ -574,7 +574,7 @@ static int __init oprofile_init(void)
 	mutex_unlock(&op_control_mutex);
 	if (err)
 		goto shutdown_source;
-	/* Last: a file that was opened holds no module whose init fails. */
+	/* Last: from here on there are files to open. */
 	err = op_files_create();
 	if (err)
 		goto stop;

@@ -83,6 +83,11 @@ static void wake_reader(void *unused)
 	op_eb_wake(true);
 }
 
+static int dump_open(struct inode *inode, struct file *file)
+{
+	return op_may_open();
+}
+
 static ssize_t dump_write(struct file *file, const char __user *from,
 			  size_t count, loff_t *pos)
 {
@@ -94,14 +99,15 @@ static ssize_t dump_write(struct file *file, const char __user *from,
 
 static const struct file_operations dump_fops = {
 	.owner = THIS_MODULE,
-	.open = simple_open,
+	.open = dump_open,
 	.write = dump_write,
 	.llseek = noop_llseek,
 };
 
 static int hooks_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, op_profile_events_show, NULL);
+	return op_may_open() ?:
+	       single_open(file, op_profile_events_show, NULL);
 }
 
 static const struct file_operations hooks_fops = {
@@ -237,13 +243,26 @@ static void create_event_files(unsigned int event)
 /* ---- all -------------------------------------------------------------- */
 
 /**
+ * op_files_remove() - remove all files
+ *
+ * Context: no file is open, as open files hold the module.
+ */
+void op_files_remove(void)
+{
+	debugfs_remove_recursive(root);
+	root = NULL;
+}
+
+/**
  * op_files_create() - make all files
  *
- * Return: 0; -EEXIST where another oprofile has them; -ENODEV without debugfs.
+ * Return: 0; -EEXIST where another oprofile has them; -ENODEV without debugfs;
+ *	-ENOMEM.
  */
 int op_files_create(void)
 {
 	unsigned int i;
+	int err;
 
 	if (!debugfs_initialized()) {
 		pr_err("debugfs is off (debugfs=off?), and all files are there\n");
@@ -255,7 +274,6 @@ int op_files_create(void)
 		       PTR_ERR(root));
 		return root ? PTR_ERR(root) : -ENODEV;
 	}
-	/* Errors of files are debugfs's to report. */
 	op_create_control(root, "enable", &enable);
 	op_create_control(root, "buffer_size", &buffer_size);
 	op_create_control(root, "buffer_watershed", &buffer_watershed);
@@ -263,24 +281,18 @@ int op_files_create(void)
 	op_create_control(root, "backtrace_depth", &backtrace);
 	op_create_control(root, "cpu_type", &cpu_type);
 	op_create_control(root, "pointer_size", &pointer);
-	debugfs_create_file("buffer", 0400, root, NULL, &op_buffer_fops);
-	debugfs_create_file("samples", 0400, root, NULL, &op_samples_fops);
-	debugfs_create_file("dcookies", 0400, root, NULL, &op_dcookies_fops);
-	debugfs_create_file("dump", 0200, root, NULL, &dump_fops);
-	debugfs_create_file("hooks", 0400, root, NULL, &hooks_fops);
+	op_create_file(root, "buffer", 0400, NULL, &op_buffer_fops);
+	op_create_file(root, "samples", 0400, NULL, &op_samples_fops);
+	op_create_file(root, "dcookies", 0400, NULL, &op_dcookies_fops);
+	op_create_file(root, "dump", 0200, NULL, &dump_fops);
+	op_create_file(root, "hooks", 0400, NULL, &hooks_fops);
 	for (i = 0; i < OP_MAX_EVENTS; i++)
 		create_event_files(i);
 	op_stats_create_files(root);
-	return 0;
-}
-
-/**
- * op_files_remove() - remove all files
- *
- * Context: no file is open, as open files hold the module.
- */
-void op_files_remove(void)
-{
-	debugfs_remove_recursive(root);
-	root = NULL;
+	err = op_files_complete();
+	if (err) {
+		pr_err("can't make all files in debugfs: error %d\n", err);
+		op_files_remove();
+	}
+	return err;
 }

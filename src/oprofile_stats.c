@@ -8,7 +8,6 @@
  * op_sync_mutex, and what the reader was given under op_eb.mutex.
  */
 #include <linux/cpumask.h>
-#include <linux/debugfs.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -59,14 +58,15 @@ static void create_cpu_files(struct dentry *dir, int cpu)
 	op_create_local(dir, "throttled", &c->throttled);
 }
 
-static int pictures_missed_get(void *data, u64 *value)
+static int get_pictures_missed(void *data, char *text, size_t size)
 {
-	*value = op_pictures_missed();
+	snprintf(text, size, "%lu", op_pictures_missed());
 	return 0;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(pictures_missed_fops, pictures_missed_get, NULL,
-			 "%llu\n");
+static const struct op_control pictures_missed = {
+	.get = get_pictures_missed,
+};
 
 /**
  * op_stats_create_files() - make stats/
@@ -90,8 +90,7 @@ void op_stats_create_files(struct dentry *root)
 			  &op_stats.bt_lost_no_mapping);
 	op_create_counter(dir, "sample_delivered", &op_stats.delivered);
 	op_create_counter(dir, "sync_runs", &op_stats.sync_runs);
-	debugfs_create_file_unsafe("pictures_missed", 0400, dir, NULL,
-				   &pictures_missed_fops);
+	op_create_control(dir, "pictures_missed", &pictures_missed);
 	for_each_possible_cpu(cpu)
 		create_cpu_files(dir, cpu);
 }

@@ -3,6 +3,11 @@
  * oprofilefs.c - helpers that make a file in a line
  *
  * Control files take one value a write, whole, with or without a newline.
+ *
+ * A file that can't be made is remembered, and then the module doesn't load.
+ * While it loads no file can be opened: an open file keeps no module whose init
+ * fails. So all of them go through debugfs's proxies, which know of those who
+ * try.
  */
 #include <linux/capability.h>
 #include <linux/ctype.h>
@@ -16,6 +21,37 @@
 #include "oprofile.h"
 
 #define TEXT_MAX	64
+
+static int first_err;
+static bool all_made;
+
+/**
+ * op_may_open() - what the open of every file asks first
+ *
+ * Return: 0, or -EBUSY while the module loads.
+ */
+int op_may_open(void)
+{
+	return READ_ONCE(all_made) ? 0 : -EBUSY;
+}
+
+/**
+ * op_files_complete() - all files have been made
+ *
+ * Return: 0, and they can be opened; or why one of them could not be made.
+ */
+int op_files_complete(void)
+{
+	if (!first_err)
+		WRITE_ONCE(all_made, true);
+	return first_err;
+}
+
+/* The open of a file that needs nothing of its own. */
+static int plain_open(struct inode *inode, struct file *file)
+{
+	return op_may_open() ?: simple_open(inode, file);
+}
 
 /**
  * op_parse_ulong() - read a number, decimal, or hexadecimal after 0x
@@ -85,11 +121,17 @@ static ssize_t control_write(struct file *file, const char __user *from,
 
 static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
-	.open = simple_open,
+	.open = plain_open,
 	.read = control_read,
 	.write = control_write,
 	.llseek = default_llseek,
 };
+
+static void check_made(const struct dentry *made)
+{
+	if (IS_ERR_OR_NULL(made) && !first_err)
+		first_err = made ? PTR_ERR(made) : -ENODEV;
+}
 
 /**
  * op_create_dir() - make a directory that only its owner may enter
@@ -104,9 +146,24 @@ struct dentry *op_create_dir(const char *name, struct dentry *parent)
 {
 	struct dentry *dir = debugfs_create_dir(name, parent);
 
+	check_made(dir);
 	if (!IS_ERR_OR_NULL(dir))
 		d_inode(dir)->i_mode = S_IFDIR | 0700;
 	return dir;
+}
+
+/**
+ * op_create_file() - make a file
+ * @dir: where
+ * @name: its name
+ * @mode: its permissions
+ * @data: for its inode; must stay
+ * @fops: its operations; its open asks op_may_open() first
+ */
+void op_create_file(struct dentry *dir, const char *name, umode_t mode,
+		    const void *data, const struct file_operations *fops)
+{
+	check_made(debugfs_create_file(name, mode, dir, (void *)data, fops));
 }
 
 /**
@@ -122,17 +179,33 @@ void op_create_control(struct dentry *dir, const char *name,
 {
 	bool writable = control->set || control->set_number;
 
-	debugfs_create_file(name, writable ? 0600 : 0400, dir,
-			    (void *)control, &control_fops);
+	op_create_file(dir, name, writable ? 0600 : 0400, control,
+		       &control_fops);
 }
 
-static int counter_get(void *data, u64 *value)
+static ssize_t show_number(char __user *to, size_t count, loff_t *pos,
+			   unsigned long number)
 {
-	*value = READ_ONCE(*(unsigned long *)data);
-	return 0;
+	char text[TEXT_MAX];
+	int len = scnprintf(text, sizeof(text), "%lu\n", number);
+
+	return simple_read_from_buffer(to, count, pos, text, len);
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(counter_fops, counter_get, NULL, "%llu\n");
+static ssize_t counter_read(struct file *file, char __user *to, size_t count,
+			    loff_t *pos)
+{
+	const unsigned long *counter = file->private_data;
+
+	return show_number(to, count, pos, READ_ONCE(*counter));
+}
+
+static const struct file_operations counter_fops = {
+	.owner = THIS_MODULE,
+	.open = plain_open,
+	.read = counter_read,
+	.llseek = default_llseek,
+};
 
 /**
  * op_create_counter() - make a file that shows a counter
@@ -143,17 +216,23 @@ DEFINE_DEBUGFS_ATTRIBUTE(counter_fops, counter_get, NULL, "%llu\n");
 void op_create_counter(struct dentry *dir, const char *name,
 		       const unsigned long *counter)
 {
-	debugfs_create_file_unsafe(name, 0400, dir, (void *)counter,
-				   &counter_fops);
+	op_create_file(dir, name, 0400, counter, &counter_fops);
 }
 
-static int local_get(void *data, u64 *value)
+static ssize_t local_counter_read(struct file *file, char __user *to,
+				  size_t count, loff_t *pos)
 {
-	*value = (unsigned long)local_read((local_t *)data);
-	return 0;
+	const local_t *counter = file->private_data;
+
+	return show_number(to, count, pos, local_read(counter));
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(local_fops, local_get, NULL, "%llu\n");
+static const struct file_operations local_counter_fops = {
+	.owner = THIS_MODULE,
+	.open = plain_open,
+	.read = local_counter_read,
+	.llseek = default_llseek,
+};
 
 /**
  * op_create_local() - make a file that shows a counter of a CPU
@@ -164,6 +243,5 @@ DEFINE_DEBUGFS_ATTRIBUTE(local_fops, local_get, NULL, "%llu\n");
 void op_create_local(struct dentry *dir, const char *name,
 		     const local_t *counter)
 {
-	debugfs_create_file_unsafe(name, 0400, dir, (void *)counter,
-				   &local_fops);
+	op_create_file(dir, name, 0400, counter, &local_counter_fops);
 }

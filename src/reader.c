@@ -511,7 +511,10 @@ static __poll_t samples_poll(struct file *file, poll_table *wait)
 static int reader_open(struct file *file, bool text)
 {
 	struct op_file *f;
+	int err = op_may_open();
 
+	if (err)
+		return err;
 	if (!perfmon_capable())
 		return -EPERM;
 	f = kzalloc(sizeof(*f), GFP_KERNEL);
