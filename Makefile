@@ -74,6 +74,9 @@ soak:
 	OPROFILE_SEED='$(SEED)' tests/run check-all \
 		$(if $(KERNELS),$(KERNELS:%=%/soak),soak)
 
+fuzz:
+	tests/fuzz $(or $(N),50000) $(SEED)
+
 bench:
 	tests/bench/run $(BENCH)
 
@@ -90,9 +93,11 @@ help:
 	@echo 'check-all          the same on every kernel, and the long ones'
 	@echo 'kunit              the unit tests of kunit/, in a debug kernel'
 	@echo 'coverage           how much of src/ the tests run; V=1: and what they do not'
+	@echo 'fuzz               N=50000 random operations on the files, in the debug'
+	@echo '                   kernel; SEED=... repeats what a failure has printed'
 	@echo 'soak               everything at once for ten minutes, in each debug kernel or'
 	@echo '                   KERNELS="debug-6.12"; SEED=... repeats the order of it'
 	@echo 'bench              what a sample and an exit cost; BENCH=quick: the least'
 
 .PHONY: modules install uninstall clean dkms-source dkms-install dkms-remove \
-	demo check check-all bench kunit coverage soak help
+	demo check check-all bench kunit coverage fuzz soak help
