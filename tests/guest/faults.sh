@@ -3,7 +3,7 @@
 #
 # Memory that is short: each allocation of the module fails in turn, then any in
 # the midst of a profile. And signals: whatever waits is interrupted.
-# vm: kernels=debug-6.12 all-kernels=debug-6.12,debug-7.3 cpus=2 timeout=900 make=CFLAGS_MODULE=-DPOOL_PER_CPU=8
+# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3 cpus=2 timeout=900 make=CFLAGS_MODULE=-DPOOL_PER_CPU=8
 
 . ./lib.sh
 
