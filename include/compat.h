@@ -225,6 +225,13 @@ static inline unsigned long op_module_init_text(const struct module *mod,
 #define OP_MPROTECT_START	2
 #endif
 
+/* What mremap() calls to grow a mapping in place, until vma_merge_extend(). */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
+#define OP_VMA_GROWTH		"vma_merge"
+#else
+#define OP_VMA_GROWTH		"__vma_adjust"
+#endif
+
 /* Where vma_merge() has its start and end: the VMA iterator came in 6.3. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define OP_VMA_MERGE_START	3

@@ -160,8 +160,19 @@ static void a_mapping_grows_into_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, get_growth(&event, &regs, "vma_merge_extend"));
 	KUNIT_EXPECT_EQ(test, event.start, at + PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, event.end, at + 2 * PAGE_SIZE);
+	regs.di = (unsigned long)&vma;
+	regs.dx = at + 3 * PAGE_SIZE;
+	KUNIT_EXPECT_FALSE(test, get_growth(&event, &regs, "__vma_adjust"));
+	vma.vm_mm = test_mm;
+	KUNIT_EXPECT_TRUE(test, get_growth(&event, &regs, "__vma_adjust"));
+	KUNIT_EXPECT_EQ(test, event.start, at + PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, event.end, at + 3 * PAGE_SIZE);
+	/* split, or cut off at its end */
+	regs.dx = at + PAGE_SIZE / 2;
+	KUNIT_EXPECT_FALSE(test, get_growth(&event, &regs, "__vma_adjust"));
 	mmap_write_unlock(test_mm);
 	/* what is mapped there stays what it is */
+	regs.dx = PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, at + PAGE_SIZE,
 			vm_mmap(NULL, at + PAGE_SIZE, PAGE_SIZE, PROT_READ,
 				MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0));

@@ -198,6 +198,13 @@ static bool get_growth(struct op_profile_event *event, struct pt_regs *regs,
 		vma = (const struct vm_area_struct *)arg(regs, 1);
 		start = vma->vm_end;
 		end = start + arg(regs, 2);
+	} else if (!strcmp(symbol, "__vma_adjust")) {
+		/* exec() moves its stack with it, in an mm that is not yet its */
+		vma = (const struct vm_area_struct *)arg(regs, 0);
+		if (vma->vm_mm != current->mm)
+			return false;
+		start = vma->vm_end;
+		end = arg(regs, 2);
 	} else {
 		start = arg(regs, OP_VMA_MERGE_START);
 		end = arg(regs, OP_VMA_MERGE_START + 1);
@@ -238,7 +245,7 @@ static struct probe probes[NR_PROBES] = {
 			   get_mmap_event },
 	/* where mremap() moves to */
 	[P_COPY_VMA] = { OP_EXEC_MAP, { "copy_vma" }, -1, get_copy_vma },
-	[P_GROW] = { OP_EXEC_MAP, { "vma_merge_extend", "vma_merge" }, -1,
+	[P_GROW] = { OP_EXEC_MAP, { "vma_merge_extend", OP_VMA_GROWTH }, -1,
 		     get_growth },
 };
 

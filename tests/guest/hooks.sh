@@ -69,7 +69,7 @@ raises fixed 1 EXEC_UNMAP 'munmap|mmap_region' 1 EXEC_MAP perf_event_mmap
 raises mremap-move 1 EXEC_UNMAP munmap 1 EXEC_MAP copy_vma
 raises mremap-over 2 EXEC_UNMAP munmap 1 EXEC_MAP copy_vma
 raises mremap-shrink 1 EXEC_UNMAP munmap
-raises mremap-grow 1 EXEC_MAP vma_merge
+raises mremap-grow 1 EXEC_MAP 'vma_merge|vma_adjust'
 raises brk 1 EXEC_UNMAP munmap
 raises shmdt 1 EXEC_UNMAP munmap
 raises mprotect 1 EXEC_UNMAP mprotect_fixup 1 EXEC_MAP perf_event_mmap
