@@ -447,7 +447,7 @@ static void random_mixes_keep_the_law(struct kunit *test)
 	prandom_seed_state(&rnd, 4);
 	map(b);
 	for (i = 0; i < 30; i++) {
-		for (j = op_test_random(&rnd, 400); j-- > 0; n++) {
+		for (j = op_test_random(&rnd, 700); j-- > 0; n++) {
 			if (!op_test_random(&rnd, 20))
 				b->task->pid = 1000 + op_test_random(&rnd, 3);
 			if (!op_test_random(&rnd, 20))

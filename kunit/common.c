@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/mount.h>
 #include <linux/shmem_fs.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -99,19 +100,38 @@ const struct cred *op_test_drop_rights(struct kunit *test)
 	return override_creds(cred);
 }
 
-/* One of the files in debugfs, as a program opens it; close with __fput_sync(). */
-struct file *op_test_open(const char *name, int flags)
-{
-	char path[96];
+static struct vfsmount *debugfs;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/oprofile/%s", name);
-	return filp_open(path, flags, 0);
+static void unmount(void *unused)
+{
+	kern_unmount(debugfs);
+	debugfs = NULL;
+}
+
+/*
+ * One of the files in debugfs, as a program opens it; close with __fput_sync().
+ * What user space has mounted is not everywhere to be seen from here.
+ */
+struct file *op_test_open(struct kunit *test, const char *name, int flags)
+{
+	struct vfsmount *mnt;
+	char path[64];
+
+	if (!debugfs) {
+		mnt = kern_mount(get_fs_type("debugfs"));
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mnt));
+		debugfs = mnt;
+		KUNIT_ASSERT_EQ(test, 0,
+				kunit_add_action_or_reset(test, unmount, NULL));
+	}
+	snprintf(path, sizeof(path), "oprofile/%s", name);
+	return file_open_root_mnt(debugfs, path, flags, 0);
 }
 
 /* Write one of them, at once. */
 ssize_t op_test_write(struct kunit *test, const char *name, const char *text)
 {
-	struct file *file = op_test_open(name, O_WRONLY);
+	struct file *file = op_test_open(test, name, O_WRONLY);
 	size_t len = strlen(text);
 	char __user *user;
 	loff_t pos = 0;
@@ -131,7 +151,7 @@ ssize_t op_test_write(struct kunit *test, const char *name, const char *text)
 ssize_t op_test_read(struct kunit *test, const char *name, char *text,
 		     size_t size)
 {
-	struct file *file = op_test_open(name, O_RDONLY);
+	struct file *file = op_test_open(test, name, O_RDONLY);
 	char __user *user;
 	loff_t pos = 0;
 	ssize_t n;

@@ -42,7 +42,7 @@ char __user *op_test_user(struct kunit *test, size_t size);
 struct task_struct *op_test_new_task(struct kunit *test, pid_t pid,
 				     struct mm_struct *mm);
 const struct cred *op_test_drop_rights(struct kunit *test);
-struct file *op_test_open(const char *name, int flags);
+struct file *op_test_open(struct kunit *test, const char *name, int flags);
 ssize_t op_test_write(struct kunit *test, const char *name, const char *text);
 ssize_t op_test_read(struct kunit *test, const char *name, char *text,
 		     size_t size);

@@ -250,7 +250,7 @@ static void writes_need_the_right(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, op_test_write(test, "dump", "1"), -EPERM);
 	expect_shows(test, "enable", "0", "");
 	for (i = 0; i < ARRAY_SIZE(readers); i++) {
-		file = op_test_open(readers[i], O_RDONLY);
+		file = op_test_open(test, readers[i], O_RDONLY);
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)-EPERM, "%s",
 				    readers[i]);
 		if (!IS_ERR(file))
@@ -291,14 +291,14 @@ static void files_are_for_their_owner(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(row); i++) {
-		file = op_test_open(row[i].name, row[i].mode == 0200 ?
+		file = op_test_open(test, row[i].name, row[i].mode == 0200 ?
 				    O_WRONLY : O_RDONLY);
 		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", row[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, file_inode(file)->i_mode & 07777,
 				    row[i].mode, "%s", row[i].name);
 		__fput_sync(file);
 	}
-	file = op_test_open("8", O_RDONLY);
+	file = op_test_open(test, "8", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENOENT);
 }
 
