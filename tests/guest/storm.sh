@@ -75,52 +75,46 @@ judge()
 		"judged, $(value wrong) wrong"
 }
 
-# tell NAME LIMIT WANTED: the storm has brought as many user samples of its own
-# as wanted, and lost no more than the limit per 10,000, or two; 0 is none at all,
-# and - is no limit.
+# tell NAME LIMIT WANTED USER LOST: the storm has brought as many user samples of
+# its own as wanted, and lost no more than the limit per 10,000, or two; 0 is none
+# at all, and - is no limit.
 tell()
 {
-	local lost user limit=0
+	local limit=0
 
-	lost=$(($(lost) - $(lost_to_room)))
-	user=$(value user)
 	if [ "$2" = - ]; then
-		diag "$1: $lost of $user user samples lost"
+		diag "$1: $5 of $4 user samples lost"
 	else
-		[ "$2" -eq 0 ] || limit=$((user * $2 / 10000))
+		[ "$2" -eq 0 ] || limit=$(($4 * $2 / 10000))
 		[ "$2" -eq 0 ] || [ $limit -gt 2 ] || limit=2
-		[ "$lost" -le $limit ]
-		ok $? "$1: $lost of $user user samples lost, $limit allowed"
+		[ "$5" -le $limit ]
+		ok $? "$1: $5 of $4 user samples lost, $limit allowed"
 	fi
-	[ "$(value stormuser)" -ge "$3" ]
-	ok $? "$1: $3 user samples and more"
-	[ "$2" != 0 ] || is "$(value filesseen)" "$(value filesrun)" \
-		"$1: each file that was run often has samples"
+	[ "$4" -ge "$3" ]
+	ok $? "$1: $4 user samples, $3 wanted"
 }
 
-# storm_of NAME SECONDS LIMIT WANTED [COMMAND]: longer, where so much is wanted
-# that it takes longer.
+# storm_of NAME SECONDS LIMIT WANTED [COMMAND]: again and again, where one storm
+# does not bring so many samples.
 storm_of()
 {
-	local seconds=$2 user
+	local user=0 lost=0 times=0
 
-	while :; do
+	while [ $user -lt "$4" ] && [ $times -lt 30 ]; do
 		# A reader that opens the buffer of a run that is over gets its
 		# end.
 		begin_stream
-		make_storm "$1" "$seconds" "${5:-}"
-		ok $? "$1: the storm did what it should in $seconds s"
+		make_storm "$1" "$2" "${5:-}"
+		ok $? "$1: the storm did what it should in $2 s"
 		wait "$reader"
 		judge "$1"
-		user=$(value stormuser)
-		if [ "$4" -lt 20000 ] || [ "$user" -ge "$4" ] ||
-			[ "$seconds" -ge 600 ]; then
-			break
-		fi
-		seconds=$((seconds * $4 * 5 / (user * 4 + 1)))
-		[ $seconds -le 600 ] || seconds=600
+		user=$((user + $(value stormuser)))
+		lost=$((lost + $(lost) - $(lost_to_room)))
+		times=$((times + 1))
+		[ "$3" != 0 ] || is "$(value filesseen)" "$(value filesrun)" \
+			"$1: each file that was run often has samples"
 	done
-	tell "$1" "$3" "$4"
+	tell "$1" "$3" "$4" $user $lost
 }
 
 # swaps_of NAME SECONDS WANTED: while a place is not executable a thread that
