@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # CPUs go and come while they are profiled, with software counters of every kind.
-# vm: kernels=6.1,debug-7.3 cpus=4 mem=1024 timeout=900
+# vm: kernels=6.1 all-kernels=6.1,debug-7.3 cpus=4 mem=1024 timeout=900
 
 . ./lib.sh
 
