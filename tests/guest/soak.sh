@@ -100,11 +100,11 @@ pressure()
 # begin: with sizes of its own.
 begin()
 {
-	one_of 1048576 131072 8192
+	one_of 1048576 131072 512
 	op buffer_watershed 1
 	op buffer_size "$word"
 	op buffer_watershed $((word / 4))
-	one_of 16384 8192 64
+	one_of 16384 8192 16
 	op cpu_buffer_size "$word"
 	killed=
 	blind=
@@ -155,7 +155,7 @@ judge_runs()
 		[ -e "$stream" ] || break
 		stormcheck -f "${stream%.cookies}" -d "$stream" >/tmp/verdict || {
 			wrong=$((wrong + 1))
-			diag "run ${stream##*/}"
+			diag "${stream%.cookies}"
 			diag "$(cat /tmp/verdict)"
 		}
 		n=$(value stormuser)
@@ -251,7 +251,7 @@ storm-make
 ok $? "there are files for the storms"
 load event=cpu-clock count=2000000
 ok $? "loads"
-op_event 1 page-faults 200
+op_event 1 page-faults 20
 op_event 2 context-switches 200
 
 # Or this script would hardly have its turns. More would starve the storms where the
