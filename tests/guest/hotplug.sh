@@ -39,6 +39,7 @@ case $(uname -r) in
 		period=16000000 ;;
 esac
 
+no_fair_server
 load buffer_size=1048576 buffer_watershed=524288
 ok $? "loads"
 op_event 0 cpu-clock $period

@@ -263,6 +263,18 @@ calm()
 	busy_pids=
 }
 
+# no_fair_server: 6.12 counts a CPU's fair server as one of its tasks. Where it
+# waits for its turn, or its timer is pending, as the CPU goes, the kernel warns
+# ("Dying CPU not properly vacated", "running_bw > old"), whatever is loaded.
+no_fair_server()
+{
+	local file
+
+	for file in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
+		[ ! -e "$file" ] || echo 0 >"$file"
+	done
+}
+
 # Storms: storm-make has made their files, storm makes them, stormcheck judges.
 
 # value NAME: what the checker said last.

@@ -291,6 +291,7 @@ storms_long()
 }
 
 echo 4194304 >/proc/sys/kernel/pid_max
+no_fair_server
 storm-make "$storm_factor"
 ok $? "there are files for the storms"
 load event=cpu-clock count="$storm_period" buffer_size=1048576 \
