@@ -146,6 +146,16 @@ finish()
 	cat "$OP/dcookies" >"/tmp/runs/$runs.cookies"
 }
 
+# in_place STREAM COOKIES: no sample is in a wrong file, nor has a wrong app. None
+# at all is not wrong here: a task that was reaped can be held up for seconds
+# before its last instruction, when its app has been forgotten.
+in_place()
+{
+	stormcheck -f "$1" -d "$2" >/tmp/verdict && return
+	diag "$(grep -v '^s' /tmp/verdict)"
+	[ -n "$(value wrong)" ] && [ "$(value wrong)" = "$(value noapp)" ]
+}
+
 # judge_runs: sets wrong to how many runs of this storm have a sample in a wrong
 # file.
 judge_runs()
@@ -153,11 +163,7 @@ judge_runs()
 	wrong=0
 	for stream in /tmp/runs/*.cookies; do
 		[ -e "$stream" ] || break
-		stormcheck -f "${stream%.cookies}" -d "$stream" >/tmp/verdict || {
-			wrong=$((wrong + 1))
-			diag "${stream%.cookies}"
-			diag "$(cat /tmp/verdict)"
-		}
+		in_place "${stream%.cookies}" "$stream" || wrong=$((wrong + 1))
 		n=$(value stormuser)
 		judged=$((judged + ${n:-0}))
 	done
@@ -247,6 +253,7 @@ diag "OPROFILE_SEED=$SEED"
 echo 4194304 >/proc/sys/kernel/pid_max
 # The kernel begins to look for memory long before there is none.
 echo 1000 >/proc/sys/vm/watermark_scale_factor
+no_fair_server
 storm-make
 ok $? "there are files for the storms"
 load event=cpu-clock count=2000000
@@ -293,7 +300,9 @@ begin_stream
 storm 5 all >/tmp/counts
 ok $? "a storm by itself"
 end_stream
-judge_stream "a run by itself"
+in_place /tmp/stream "$OP/dcookies"
+ok $? "a run by itself: no sample in a wrong file"
+law "$(value samples)" "a run by itself"
 [ "$(value stormuser)" -ge 10 ]
 ok $? "a run by itself: $(value stormuser) user samples of storms"
 unload
