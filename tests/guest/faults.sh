@@ -59,7 +59,7 @@ opread -q >/tmp/count &
 reader=$!
 fault probability 20
 fault times 300
-wait_for 120 fewer_left 400
+wait_for 300 fewer_left 500
 ok $? "allocations fail in a profile"
 diag "$(faults_left) of 600 did not"
 fault times 0

@@ -125,9 +125,13 @@ static void read_runs(void)
 	struct op_decoder d;
 	ssize_t n;
 
-	p.fd = open(op_path("%s", file), O_RDONLY | O_CLOEXEC);
+	p.fd = open(op_path("%s", file), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (p.fd < 0)
 		die("%s: %s", file, strerror(errno));
+	/* the end of a run that was before us */
+	while (read(p.fd, buffer, BUFFER) >= 0)
+		;
+	fcntl(p.fd, F_SETFL, 0);
 	op_decoder_init(&d);
 	shared->reading = true;
 	while (!shared->done) {
