@@ -323,6 +323,64 @@ static void a_build_id_is_found(struct kunit *test)
 			   "\xde\xad\xbe\xef\x05\x06\x07\x08", 8);
 }
 
+static void a_32_bit_file_has_one_too(struct kunit *test)
+{
+	struct {
+		struct elf32_hdr h;
+		struct elf32_phdr p[2];
+		u8 notes[64];
+	} e = {};
+	size_t len = put_note(e.notes, NT_GNU_BUILD_ID, "GNU", 4, "1234567", 7);
+
+	memcpy(e.h.e_ident, ELFMAG, SELFMAG);
+	e.h.e_ident[EI_CLASS] = ELFCLASS32;
+	e.h.e_ident[EI_DATA] = ELF_DATA;
+	e.h.e_phentsize = sizeof(e.p[0]);
+	e.h.e_phoff = sizeof(e.h);
+	e.h.e_phnum = ARRAY_SIZE(e.p);
+	e.p[0].p_type = PT_LOAD;
+	e.p[1].p_type = PT_NOTE;
+	e.p[1].p_offset = sizeof(e.h) + sizeof(e.p);
+	e.p[1].p_filesz = len;
+	e.p[1].p_align = 4;
+	KUNIT_EXPECT_EQ(test, build_id_len(test, &e, sizeof(e)), 7U);
+	e.p[1].p_filesz = U32_MAX;
+	KUNIT_EXPECT_EQ(test, build_id_len(test, &e, sizeof(e)), 0U);
+	e.p[1].p_filesz = len;
+	e.p[1].p_offset = U32_MAX - len + 1;
+	KUNIT_EXPECT_EQ(test, build_id_len(test, &e, sizeof(e)), 0U);
+	e.h.e_phoff = U32_MAX;
+	KUNIT_EXPECT_EQ(test, build_id_len(test, &e, sizeof(e)), 0U);
+}
+
+static void the_file_shows_all_cookies(struct kunit *test)
+{
+	struct super_block *sb = make_sb(test, MKDEV(8, 17));
+	struct made *m = make(test, sb, 1234, U32_MAX, "/a b\tc\nd\\e");
+	struct cookie *c;
+	char text[160], want[160];
+	unsigned long number;
+
+	free_all();
+	KUNIT_EXPECT_EQ(test, 0, op_test_read(test, "dcookies", text,
+					      sizeof(text)));
+	number = op_cookie(&m->file);
+	m->inode.i_ino = U32_MAX;
+	m->inode.i_generation = 0;
+	strscpy(m->path, "/x", sizeof(m->path));
+	op_cookie(&m->file);
+	/* as if it had one */
+	c = xa_load(&by_number, number + 1);
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	memcpy(c->build_id, "\x01\xfe\x00\x80", 4);
+	c->build_id_len = 4;
+	snprintf(want, sizeof(want),
+		 "%lu 8:17 1234 4294967295 - /a\\040b\\011c\\012d\\134e\n"
+		 "%lu 8:17 4294967295 0 01fe0080 /x", number, number + 1);
+	op_test_read(test, "dcookies", text, sizeof(text));
+	KUNIT_EXPECT_STREQ(test, text, want);
+}
+
 static void what_is_no_elf_file_has_none(struct kunit *test)
 {
 	struct elf e;
@@ -489,6 +547,8 @@ static struct kunit_case dcookie_cases[] = {
 	KUNIT_CASE(a_full_table),
 	KUNIT_CASE(a_start_keeps_what_there_is),
 	KUNIT_CASE(a_build_id_is_found),
+	KUNIT_CASE(a_32_bit_file_has_one_too),
+	KUNIT_CASE(the_file_shows_all_cookies),
 	KUNIT_CASE(what_is_no_elf_file_has_none),
 	KUNIT_CASE(places_outside_of_the_file),
 	KUNIT_CASE(files_that_end_anywhere),

@@ -18,6 +18,19 @@
 #include "decode.h"
 #include "common.h"
 
+/* Comes in between what a read takes and what it commits. */
+static void (*during_copy)(void);
+
+static unsigned long test_copy_to_user(void __user *to, const void *from,
+				       unsigned long n)
+{
+	if (during_copy)
+		during_copy();
+	return copy_to_user(to, from, n);
+}
+
+#define copy_to_user(to, from, n)	test_copy_to_user(to, from, n)
+
 #include "../src/reader.c"
 
 #define ROOM		(4 * PAGE_SIZE)
@@ -337,6 +350,51 @@ static void a_start_gives_the_rest_of_a_unit(struct kunit *test)
 	}
 }
 
+static void start_anew(void)
+{
+	struct op_context c = { .cpu = 2, .tid = 60, .tgid = 60, .app = 20 };
+	struct op_entry e = { .kernel = true, .offset = 1000 };
+
+	during_copy = NULL;
+	if (op_eb_start(4096, 64))
+		return;
+	op_eb_begin();
+	op_eb_sample(&c, 4, &e, 0);
+	op_eb_publish();
+	op_eb_wake(true);
+}
+
+/* What was taken is given whole, and counts no more. */
+static void a_start_during_a_read(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	unsigned long words, total = 1;
+	ssize_t n;
+
+	for (words = 1; words <= total; words++) {
+		begin(k);
+		open_desk(k, &op_buffer_fops);
+		write_stream(k, 7, false);
+		total = op_eb.head;
+		during_copy = start_anew;
+		n = read_to(k, k->user, words * sizeof(long));
+		while (n > 0) {
+			KUNIT_EXPECT_EQ(test, 0UL,
+					copy_from_user(k->words, k->user, n));
+			decode(&k->d, k->words, n / sizeof(long));
+			n = read_to(k, k->user, ROOM);
+		}
+		KUNIT_EXPECT_TRUE_MSG(test, decode_ends(&k->d), "%lu words: %s",
+				      words, k->d.error ?: "half");
+		KUNIT_EXPECT_EQ(test, k->d.now.tid, 60UL);
+		KUNIT_EXPECT_EQ(test, k->d.now.offset, 1000UL);
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, 1UL);
+		KUNIT_EXPECT_EQ(test, op_eb.tail, op_eb.head);
+		close_desk(k);
+	}
+	KUNIT_EXPECT_GT(test, total, 100UL);
+}
+
 static __poll_t poll_now(struct desk *k)
 {
 	return k->fops->poll(&k->file, NULL);
@@ -555,6 +613,7 @@ static struct kunit_case reader_cases[] = {
 	KUNIT_CASE(one_reader_at_a_time),
 	KUNIT_CASE(the_end_is_told_once),
 	KUNIT_CASE(a_start_gives_the_rest_of_a_unit),
+	KUNIT_CASE(a_start_during_a_read),
 	KUNIT_CASE(poll_tells_what_a_read_finds),
 	KUNIT_CASE(a_signal_ends_a_wait),
 	KUNIT_CASE(a_read_waits_for_data),
