@@ -145,10 +145,9 @@ static void test_sync_quiesce(void)
 	op_sync_quiesce();
 }
 
-static void test_hooks_start(void)
+static int test_hooks_start(void)
 {
-	step("hooks");
-	op_profile_events_start();
+	return step("hooks") ?: op_profile_events_start();
 }
 
 static void test_hooks_stop(void)
@@ -184,7 +183,7 @@ static int test_lock(struct mutex *mutex)
 #undef pr_fmt
 #include "../src/oprof.c"
 
-#define STARTED		"count rings pictures sync hooks sample "
+#define STARTED		"count rings pictures hooks sync sample "
 #define STOPPED		"-count -sync -hooks quiet -pictures "
 
 static struct op_settings saved;
@@ -253,8 +252,10 @@ static void a_refused_start_leaves_nothing(struct kunit *test)
 		{ "count", -EBUSY, "count " },
 		{ "rings", -ENOMEM, "count rings -count " },
 		{ "pictures", -ENOMEM, "count rings pictures -count " },
+		{ "hooks", -ENOMEM,
+		  "count rings pictures hooks quiet -pictures -count " },
 		{ "sync", -ENOMEM,
-		  "count rings pictures sync -pictures -count " },
+		  "count rings pictures hooks sync -hooks quiet -pictures -count " },
 	};
 	unsigned long head, run;
 	unsigned int i;
