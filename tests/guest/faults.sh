@@ -55,8 +55,11 @@ fault require-end "$(printf '0x%x' $((text + 262144)))"
 busy burn mix
 busy burn crowd
 start
-opread -q >/tmp/count &
+# The reader must be there before any memory is short.
+exec 3<"$OP/buffer"
+opread -q -f - <&3 >/tmp/count &
 reader=$!
+exec 3<&-
 fault probability 20
 fault times 300
 wait_for 300 fewer_left 500
