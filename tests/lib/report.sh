@@ -48,7 +48,7 @@ judge_planted()
 		name=${wanted%%: *}
 		report=$(report_of "$dir/$n") || true
 		if head -n 1 <<<"$report" | grep -qE -- "${wanted#*: }" &&
-			[ "$(grep -cE '(BUG|WARNING): |unreferenced object' \
+			[ "$(grep -cE '(BUG|WARNING): |new suspected memory leaks' \
 				<<<"$report")" -eq 1 ] &&
 			grep -qF "opbug_$name" <<<"$report"; then
 			echo "ok - the kernel reported the planted bug, $name"

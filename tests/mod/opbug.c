@@ -113,13 +113,20 @@ static noinline void opbug_kcsan(void)
 	}
 }
 
-/* kmemleak: memory that nobody knows any more; what it says, tells whose it is. */
+/*
+ * kmemleak: memory that nobody knows any more; what it says, tells whose it is.
+ * An address or another may still lie on some stack, where kmemleak finds it.
+ */
 static noinline void opbug_leak(void)
 {
-	char *text = kmalloc(32, GFP_KERNEL);
+	unsigned int i;
+	char *text;
 
-	if (text)
-		strscpy(text, __func__, 32);
+	for (i = 0; i < 16; i++) {
+		text = kmalloc(32, GFP_KERNEL);
+		if (text)
+			strscpy(text, __func__, 32);
+	}
 }
 
 static const struct {
