@@ -70,6 +70,8 @@ static bool one_in(unsigned int n)
 	return !below(n);
 }
 
+static unsigned int me;		/* number of this process, and of its event */
+
 /* The files */
 
 struct file {
@@ -123,15 +125,25 @@ static const struct file *find_file(const char *path)
 	die("no file %s", path);
 }
 
-/* Most files are counters: the others get as many turns as all those. */
+/*
+ * Most files are counters, or another process's event: the others get as many
+ * turns as all those.
+ */
 static const struct file *random_file(void)
 {
+	const struct file *f;
 	static const char * const names[] = {
 		"buffer", "samples", "dcookies", "hooks", "enable", "dump",
 		"buffer_size", "buffer_watershed", "cpu_buffer_size", "cpu_type",
 	};
 
-	if (one_in(2))
+	if (one_in(2)) {
+		do {
+			f = &files[below(n_files)];
+		} while (f->event >= 0 && f->event != (int)me);
+		return f;
+	}
+	if (one_in(4))
 		return &files[below(n_files)];
 	return find_file(op_path("%s", names[below(N(names))]));
 }
@@ -237,7 +249,6 @@ struct progress {
 
 static struct progress *progress;	/* one for each process, shared */
 static struct progress *my;
-static unsigned int me;
 
 __attribute__((format(printf, 1, 2)))
 static void complain(const char *format, ...)
