@@ -115,14 +115,15 @@ static noinline void opbug_kcsan(void)
 
 /*
  * kmemleak: memory that nobody knows any more; what it says, tells whose it is.
- * An address or another may still lie on some stack, where kmemleak finds it.
+ * So much that most of it is no longer in the sheaves of SLUB (from 6.18 on), where
+ * the last addresses given out still lie and kmemleak finds them.
  */
 static noinline void opbug_leak(void)
 {
 	unsigned int i;
 	char *text;
 
-	for (i = 0; i < 16; i++) {
+	for (i = 0; i < 128; i++) {
 		text = kmalloc(32, GFP_KERNEL);
 		if (text)
 			strscpy(text, __func__, 32);
