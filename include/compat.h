@@ -102,6 +102,34 @@ static inline struct inode *op_file_inode(struct file *file)
 }
 
 /**
+ * op_inode_mtime() - when a file's contents were changed
+ * @inode: its inode
+ *
+ * The accessor came in 6.7, that of the ctime in 6.6.
+ */
+static inline struct timespec64 op_inode_mtime(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return inode_get_mtime(inode);
+#else
+	return inode->i_mtime;
+#endif
+}
+
+/**
+ * op_inode_ctime() - when anything of a file was changed
+ * @inode: its inode
+ */
+static inline struct timespec64 op_inode_ctime(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	return inode_get_ctime(inode);
+#else
+	return inode->i_ctime;
+#endif
+}
+
+/**
  * op_task_is_dead() - has a task run its last instruction?
  * @task: a counted task
  *

@@ -19,6 +19,7 @@
 
 #include "common.h"
 
+#undef pr_fmt
 #include "../src/dcookie.c"
 
 /* A file that nobody can open. */
@@ -134,6 +135,32 @@ static void what_tells_files_apart(struct kunit *test)
 	}
 	sb->s_uuid.b[15] = 0;
 	KUNIT_EXPECT_EQ(test, op_cookie(&m->file), number[0]);
+}
+
+/* Its address is used again at once. */
+static void a_file_system_goes(struct kunit *test)
+{
+	struct super_block *sb = make_sb(test, MKDEV(7, 0));
+	struct super_block *real = make_sb(test, MKDEV(7, 1));
+	struct made *m = make(test, sb, 1, 0, "/a");
+	struct made *lower = make(test, real, 1, 0, "/lower");
+	struct pt_regs regs = {};
+	unsigned long number, overlay;
+
+	number = op_cookie(&m->file);
+	KUNIT_EXPECT_EQ(test, op_cookie(&m->file), number);
+	regs.di = (unsigned long)sb;
+	sb_goes(&sb_probe, &regs);
+	KUNIT_EXPECT_NE(test, op_cookie(&m->file), number);
+	sb->s_magic = OVERLAYFS_SUPER_MAGIC;
+	m->dentry.d_flags = DCACHE_OP_REAL;
+	m->real = lower;
+	overlay = op_cookie(&m->file);
+	KUNIT_EXPECT_EQ(test, op_cookie(&m->file), overlay);
+	regs.di = (unsigned long)real;
+	sb_goes(&sb_probe, &regs);
+	KUNIT_EXPECT_NE(test, op_cookie(&m->file), overlay);
+	KUNIT_EXPECT_TRUE(test, sb_probe_there);
 }
 
 static void layers_of_an_overlay(struct kunit *test)
@@ -321,6 +348,48 @@ static void a_build_id_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->build_id_len, 8);
 	KUNIT_EXPECT_MEMEQ(test, c->build_id,
 			   "\xde\xad\xbe\xef\x05\x06\x07\x08", 8);
+}
+
+/* Written to in place: another build-id is another file. */
+static void another_build_id_is_another_file(struct kunit *test)
+{
+	struct file *file;
+	const struct cookie *c;
+	unsigned long number;
+	struct elf e;
+	loff_t pos = 0;
+
+	make_elf(&e);
+	file = op_test_file(test, "elf", &e, sizeof(e));
+	i_size_write(file_inode(file), sizeof(e));
+	number = op_cookie(file);
+	/* the same again, with another date */
+	inode_set_mtime(file_inode(file), 1, 0);
+	KUNIT_EXPECT_EQ(test, op_cookie(file), number);
+	KUNIT_EXPECT_EQ(test, op_cookie(file), number);
+	/* behind the first note, and the name of the second one */
+	e.notes[24 + 16 + 3] = 0xee;
+	KUNIT_ASSERT_EQ(test, kernel_write(file, &e, sizeof(e), &pos),
+			(ssize_t)sizeof(e));
+	inode_set_mtime(file_inode(file), 2, 0);
+	KUNIT_EXPECT_NE(test, op_cookie(file), number);
+	c = cookie_of(file);
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	KUNIT_EXPECT_MEMEQ(test, c->build_id,
+			   "\xde\xad\xbe\xee\x05\x06\x07\x08", 8);
+	/* what was written down before holds for what was sampled before */
+	c = xa_load(&by_number, number);
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	KUNIT_EXPECT_MEMEQ(test, c->build_id,
+			   "\xde\xad\xbe\xef\x05\x06\x07\x08", 8);
+	number = op_cookie(file);
+	/* none any more */
+	memset(&e, 0, sizeof(e));
+	pos = 0;
+	KUNIT_ASSERT_EQ(test, kernel_write(file, &e, sizeof(e), &pos),
+			(ssize_t)sizeof(e));
+	inode_set_mtime(file_inode(file), 3, 0);
+	KUNIT_EXPECT_NE(test, op_cookie(file), number);
 }
 
 static void a_32_bit_file_has_one_too(struct kunit *test)
@@ -540,6 +609,7 @@ static void dcookie_test_exit(struct kunit *test)
 static struct kunit_case dcookie_cases[] = {
 	KUNIT_CASE(a_file_has_one_cookie),
 	KUNIT_CASE(what_tells_files_apart),
+	KUNIT_CASE(a_file_system_goes),
 	KUNIT_CASE(layers_of_an_overlay),
 	KUNIT_CASE(many_files_collide_nowhere),
 	KUNIT_CASE(paths_are_escaped),
@@ -547,6 +617,7 @@ static struct kunit_case dcookie_cases[] = {
 	KUNIT_CASE(a_full_table),
 	KUNIT_CASE(a_start_keeps_what_there_is),
 	KUNIT_CASE(a_build_id_is_found),
+	KUNIT_CASE(another_build_id_is_another_file),
 	KUNIT_CASE(a_32_bit_file_has_one_too),
 	KUNIT_CASE(the_file_shows_all_cookies),
 	KUNIT_CASE(what_is_no_elf_file_has_none),

@@ -3,7 +3,8 @@
  * dcookie.c - file identities that outlive the files' users
  *
  * A cookie is a number for an inode as /proc/PID/maps shows it, told apart by
- * superblock (its address, UUID and device), inode number and generation. An
+ * superblock (its address, age, UUID and device), inode number and generation,
+ * and, where it has been written to since, by its build-id. An
  * overlay has the numbers of its layers, which may be those of different files
  * in different layers: there the real inode counts too. A cookie remembers the
  * first path seen and the build-id, and holds neither the file nor its file
@@ -18,15 +19,20 @@
  * freed when no reader can be left: at a start that finds the table full, and
  * at unload.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/elf.h>
 #include <linux/fs.h>
 #include <linux/highmem.h>
+#include <linux/jhash.h>
+#include <linux/kprobes.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/rhashtable.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/time64.h>
 #include <linux/uuid.h>
 #include <linux/xarray.h>
 
@@ -55,15 +61,53 @@ struct identity {
 	u64 ino;
 	u32 dev;
 	u32 generation;
+	u32 sb_age;			/* see there */
 	/* of an overlay's file, the real one; else 0 */
+	u32 real_sb_age;
 	const struct super_block *real_sb;
 	u64 real_ino;
 	u32 real_generation;
 };
 
+/*
+ * A super_block's address is used again once it has gone, maybe for another
+ * medium with the same inode numbers. So a kprobe counts those that go, by
+ * their address; with some others of that hash it is no matter but that their
+ * files get another cookie.
+ */
+#define SB_AGE_BITS	12
+
+static atomic_t sb_ages[1 << SB_AGE_BITS];
+
+static atomic_t *sb_age(const struct super_block *sb)
+{
+	return &sb_ages[hash_ptr((void *)sb, SB_AGE_BITS)];
+}
+
+static int sb_goes(struct kprobe *kp, struct pt_regs *regs)
+{
+	atomic_inc(sb_age((void *)regs_get_kernel_argument(regs, 0)));
+	return 0;
+}
+
+static struct kprobe sb_probe = {
+	.symbol_name = "generic_shutdown_super",
+	.pre_handler = sb_goes,
+};
+
+static bool sb_probe_there;
+
+/* What changes with a file's contents, mostly. */
+struct version {
+	loff_t size;
+	struct timespec64 mtime;
+	struct timespec64 ctime;
+};
+
 struct cookie {
 	struct rhash_head node;
 	struct identity id;
+	struct version version;		/* when the build-id was looked for */
 	unsigned long number;
 	u8 build_id_tries;
 	u8 build_id_len;
@@ -72,7 +116,27 @@ struct cookie {
 	char path[];
 };
 
+/*
+ * All but the UUID: whoever can choose these words for two files can't know how
+ * they are mixed.
+ */
+static u32 identity_hash(const void *key, u32 len, u32 seed)
+{
+	const struct identity *id = key;
+	u32 h;
+
+	h = jhash_3words(id->ino, id->ino >> 32, id->generation, seed);
+	h = jhash_3words(id->dev, (u32)((unsigned long)id->sb >> 6) ^
+			 id->sb_age << 16, id->real_ino, h);
+	if (!id->real_sb)
+		return h;
+	return jhash_3words(id->real_ino >> 32, id->real_generation,
+			    (u32)((unsigned long)id->real_sb >> 6) ^
+			    id->real_sb_age << 16, h);
+}
+
 static const struct rhashtable_params cookie_params = {
+	.hashfn = identity_hash,
 	.key_len = sizeof(struct identity),
 	.key_offset = offsetof(struct cookie, id),
 	.head_offset = offsetof(struct cookie, node),
@@ -235,6 +299,23 @@ static void read_build_id(struct cookie *c, struct file *file)
 
 /* ---- cookies ---------------------------------------------------------- */
 
+static struct version file_version(struct file *file)
+{
+	struct inode *inode = op_file_data_inode(file);
+
+	return (struct version) {
+		.size = i_size_read(inode),
+		.mtime = op_inode_mtime(inode),
+		.ctime = op_inode_ctime(inode),
+	};
+}
+
+static bool same_version(const struct version *a, const struct version *b)
+{
+	return a->size == b->size && timespec64_equal(&a->mtime, &b->mtime) &&
+	       timespec64_equal(&a->ctime, &b->ctime);
+}
+
 static struct cookie *cookie_new(struct file *file, const struct identity *id)
 {
 	struct cookie *c;
@@ -256,6 +337,7 @@ static struct cookie *cookie_new(struct file *file, const struct identity *id)
 	c->id = *id;
 	c->number = next_number;
 	memcpy(c->path, path, len);
+	c->version = file_version(file);
 	read_build_id(c, file);
 	if (xa_err(xa_store(&by_number, c->number, c, GFP_KERNEL)))
 		goto free;
@@ -273,6 +355,27 @@ free:
 	return NULL;
 }
 
+/*
+ * The file was written to since its build-id was looked for. With another
+ * build-id it is another file, for all who look symbols up; so it is where one
+ * can't tell.
+ */
+static struct cookie *cookie_again(struct cookie *c, struct file *file,
+				   const struct version *version)
+{
+	struct cookie now = {};
+	struct identity id = c->id;
+
+	read_build_id(&now, file);
+	if (now.build_id_len == c->build_id_len &&
+	    !memcmp(now.build_id, c->build_id, now.build_id_len)) {
+		c->version = *version;
+		return c;
+	}
+	rhashtable_remove_fast(&by_identity, &c->node, cookie_params);
+	return cookie_new(file, &id);
+}
+
 /**
  * op_cookie() - the cookie of a file
  * @file: a counted file
@@ -283,12 +386,14 @@ free:
 unsigned long op_cookie(struct file *file)
 {
 	struct inode *inode = op_file_inode(file);
+	struct version version;
 	struct identity id;
 	struct cookie *c;
 
 	/* padding is compared, too */
 	memset(&id, 0, sizeof(id));
 	id.sb = inode->i_sb;
+	id.sb_age = atomic_read(sb_age(id.sb));
 	id.uuid = inode->i_sb->s_uuid;
 	id.dev = new_encode_dev(inode->i_sb->s_dev);
 	id.ino = inode->i_ino;
@@ -296,15 +401,21 @@ unsigned long op_cookie(struct file *file)
 	if (inode->i_sb->s_magic == OVERLAYFS_SUPER_MAGIC) {
 		inode = op_file_data_inode(file);
 		id.real_sb = inode->i_sb;
+		id.real_sb_age = atomic_read(sb_age(id.real_sb));
 		id.real_ino = inode->i_ino;
 		id.real_generation = inode->i_generation;
 	}
 
 	c = rhashtable_lookup_fast(&by_identity, &id, cookie_params);
-	if (!c)
+	if (!c) {
 		c = cookie_new(file, &id);
-	else if (!c->build_id_len)
-		read_build_id(c, file);
+	} else {
+		version = file_version(file);
+		if (!same_version(&c->version, &version))
+			c = cookie_again(c, file, &version);
+		else if (!c->build_id_len)
+			read_build_id(c, file);
+	}
 	return c ? c->number : 0;
 }
 
@@ -381,6 +492,10 @@ int op_cookies_init(void)
 		kfree(path_buffer);
 		return err;
 	}
+	sb_probe_there = !register_kprobe(&sb_probe);
+	if (!sb_probe_there)
+		pr_notice("unmounts are not seen, as %s can't be probed: a file system may pass for the one before it\n",
+			  sb_probe.symbol_name);
 	ready = true;
 	return 0;
 }
@@ -408,6 +523,10 @@ void op_cookies_exit(void)
 	if (!ready)
 		return;
 	ready = false;
+	if (sb_probe_there)
+		unregister_kprobe(&sb_probe);
+	/* of no use to the next register_kprobe() */
+	sb_probe.addr = NULL;
 	free_all();
 	rhashtable_destroy(&by_identity);
 	xa_destroy(&by_number);
