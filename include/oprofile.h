@@ -160,8 +160,6 @@ extern const struct op_source op_perf_source;
 #define OP_REC_KTHREAD		0x1000UL	/* key is 0 */
 #define OP_REC_EXITING		0x2000UL	/* key is op_task_began() */
 #define OP_REC_FRAMES_SHIFT	16
-/* All that the header of a record says that has nothing but its address. */
-#define OP_REC_USUAL		(OP_REC_EVENT_MASK | OP_REC_KERNEL)
 #define OP_REC_MAX_FRAMES	0xffffUL
 
 /* Words of a record that states everything, without frames. */
@@ -176,10 +174,10 @@ extern const struct op_source op_perf_source;
  * @words: the ring
  * @size: words in it, a power of two; 0: there is no ring
  * @head: words reserved so far (handlers)
- * @nested: how often a handler interrupted a handler, or left out a record
- *	(handlers)
- * @seen: the value of @nested + @restate up to which @key, @tid and @epoch
- *	describe what the next record follows (outermost handler)
+ * @alarm: where the usual record has no place any more: more may have to be
+ *	done there than to write it (outermost handler)
+ * @seen: the value of @restate up to which @key, @tid and @epoch describe what
+ *	the next record follows (outermost handler)
  * @key: context of the last record (outermost handler)
  * @tid: likewise
  * @epoch: epoch of the last record (outermost handler)
@@ -188,14 +186,15 @@ extern const struct op_source op_perf_source;
  * @pub: words that may be read (outermost handler, release; pairs with the
  *	acquire in op_ring_published())
  * @tail: words read (sync core, release; pairs with the acquire in
- *	ring_reserve())
- * @restate: raised by the sync core to have everything restated
+ *	ring_write())
+ * @restate: raised to have everything restated: by a handler that interrupts
+ *	another one or leaves out a record, and by the sync core
  */
 struct op_ring {
 	unsigned long *words;
 	unsigned long size;
 	local_t head;
-	local_t nested;
+	unsigned long alarm;
 	unsigned long seen;
 	unsigned long key;
 	pid_t tid;
@@ -203,8 +202,8 @@ struct op_ring {
 	int nest;
 	int kicked;
 	unsigned long pub;
+	atomic_long_t restate;
 	unsigned long tail ____cacheline_aligned_in_smp;
-	unsigned long restate;
 };
 
 /**
@@ -233,6 +232,7 @@ int op_rings_alloc(unsigned long samples);
 int op_ring_alloc_cpu(int cpu, unsigned long samples);
 int op_rings_try(unsigned long samples);
 void op_rings_reset(void);
+void op_rings_restate(void);
 void op_rings_free(void);
 void op_add_sample(struct pt_regs *regs, unsigned int event, bool user);
 void op_count_throttled(void);
@@ -304,8 +304,9 @@ int op_profile_events_show(struct seq_file *m, void *unused);
  * @nr_open: entries of @open, and one for a blind unmap
  * @seq: changes with every change of a range picture
  * @blind_epoch: samples older than this can't be told any more
- * @soft_start: range pictures were closed in this run from here
+ * @soft_start: soft samples can't be told in this run from here
  * @soft_last: up to here; empty where @soft_start is above it
+ * @soft_mm: in which address space, where it is one; only compared
  * @wanted: the next hook in this address space takes a snapshot of it; only
  *	compared (sync core sets it, the hook clears it)
  * @aside: samples set aside (sync core only)
@@ -321,6 +322,7 @@ struct op_slot {
 	bool blind_all;
 	unsigned long soft_start;
 	unsigned long soft_last;
+	const struct mm_struct *soft_mm;
 	atomic_t pending;
 	atomic_t nr_open;
 	atomic_t seq;
@@ -499,7 +501,10 @@ extern const struct file_operations op_dcookies_fops;
 /* How long a sample may be set aside, in jiffies. */
 #define OP_ASIDE_TIME		(3 * HZ)
 
-/* Handlers read it after each sample; zero: nobody will come by himself. */
+/*
+ * Handlers read it with each sample that takes the long way, and hooks; zero:
+ * nobody will come by himself. See op_rings_restate().
+ */
 extern int op_sync_armed;
 
 int op_sync_init(void);

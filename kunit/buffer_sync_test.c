@@ -90,19 +90,25 @@ static void chain(struct bench *b, unsigned long header,
 	local_inc(&b->cpu->received);
 }
 
-static void drain(struct bench *b, bool give_up)
+static void drain_to(struct bench *b, bool give_up,
+		     void (*to)(struct decoder *d, const struct decoded *sample))
 {
 	unsigned long word;
 
 	mutex_lock(&op_sync_mutex);
 	sync_pass(give_up);
 	mutex_unlock(&op_sync_mutex);
-	b->d.sample = keep_last;
+	b->d.sample = to;
 	while (op_eb.tail != op_eb.head) {
 		word = op_eb_word(op_eb.tail++);
 		decode(&b->d, &word, 1);
 	}
 	KUNIT_EXPECT_TRUE(b->test, decode_ends(&b->d));
+}
+
+static void drain(struct bench *b, bool give_up)
+{
+	drain_to(b, give_up, keep_last);
 }
 
 static void wait_for_grace(void)
@@ -436,6 +442,79 @@ static void a_stop_gives_up_what_waits(struct kunit *test)
 }
 
 /* Any mix of samples, any state of the process: the law holds after each. */
+/* A sample and what it is expected to become; in @list, which has room. */
+static void expect(struct bench *b, struct decoded *list, unsigned int kind,
+		   unsigned long offset, unsigned long cookie)
+{
+	const unsigned long base[] = {
+		BASE, BASE + 2 * PAGE_SIZE, TASK_SIZE_MAX
+	};
+	struct decoded *e = &list[b->d.nr_expect++];
+
+	sample(b, base[kind] + offset, kind < 2);
+	e->tid = b->task->pid;
+	e->tgid = b->task->tgid;
+	e->app = OP_NO_COOKIE;
+	e->cpu = raw_smp_processor_id();
+	e->kernel = kind == 2;
+	e->cookie = cookie;
+	e->offset = kind < 2 ? PAGE_SIZE + offset : TASK_SIZE_MAX + offset;
+	e->event = 1;
+}
+
+static void expect_next(struct decoder *d, const struct decoded *sample)
+{
+	if (d->at < d->nr_expect && !decoded_is(sample, &d->expect[d->at]))
+		d->error = "another sample";
+	d->at++;
+}
+
+/* What goes the short way: runs of all lengths, from and to every place. */
+static void runs_are_told_sample_by_sample(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct file *other = op_test_file(test, "other", NULL, 0);
+	unsigned long cookie[3] = {};
+	struct decoded *list;
+	struct rnd_state rnd;
+	unsigned int i, n, kind;
+
+	list = kunit_kcalloc(test, 256, sizeof(*list), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, list);
+	prandom_seed_state(&rnd, 5);
+	map(b);
+	KUNIT_ASSERT_EQ(test, BASE + 2 * PAGE_SIZE,
+			vm_mmap(other, BASE + 2 * PAGE_SIZE, PAGE_SIZE,
+				PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+				PAGE_SIZE));
+	cookie[0] = op_cookie(b->file);
+	cookie[1] = op_cookie(other);
+	b->d.expect = list;
+	for (i = 0; i < 300; i++) {
+		b->d.at = 0;
+		b->d.nr_expect = 0;
+		while (b->d.nr_expect < 60) {
+			n = 1 + op_test_random(&rnd, op_test_random(&rnd, 4) ?
+					       4 : 130);
+			kind = op_test_random(&rnd, 3);
+			if (!op_test_random(&rnd, 8))
+				b->task->pid = 1000 + op_test_random(&rnd, 3);
+			if (!op_test_random(&rnd, 8))
+				atomic_long_inc(&op_epoch);
+			while (n--)
+				expect(b, list, kind,
+				       op_test_random(&rnd, PAGE_SIZE),
+				       cookie[kind]);
+		}
+		drain_to(b, false, expect_next);
+		KUNIT_EXPECT_EQ(test, b->d.at, b->d.nr_expect);
+		KUNIT_EXPECT_STREQ(test, b->d.error ?: "", "");
+		if (b->d.error)
+			return;
+	}
+	law(b, b->d.samples);
+}
+
 static void random_mixes_keep_the_law(struct kunit *test)
 {
 	struct bench *b = test->priv;
@@ -620,6 +699,7 @@ static struct kunit_case buffer_sync_cases[] = {
 	KUNIT_CASE(only_so_many_are_set_aside),
 	KUNIT_CASE(what_waits_too_long_is_counted),
 	KUNIT_CASE(a_stop_gives_up_what_waits),
+	KUNIT_CASE(runs_are_told_sample_by_sample),
 	KUNIT_CASE(random_mixes_keep_the_law),
 	KUNIT_CASE(the_worker_stays_away_in_the_end),
 	KUNIT_CASE(no_worker_after_the_run),

@@ -217,7 +217,7 @@ static void new_ring(struct bench *b, unsigned long size, unsigned long start)
 	ring->words = kunit_kcalloc(b->test, size, sizeof(long), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(b->test, ring->words);
 	ring->size = size;
-	ring->restate = 1;
+	atomic_long_set(&ring->restate, 1);
 	/* nobody is called */
 	ring->kicked = 1;
 	local_set(&ring->head, start);
@@ -282,7 +282,7 @@ static void what_changes_is_stated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, expect_one(b, 0x1000).words, 6UL);
 	write_sample(0x1000, 0, true);
 	KUNIT_EXPECT_EQ(test, expect_one(b, 0x1000).words, 2UL);
-	b->ring->restate++;
+	atomic_long_inc(&b->ring->restate);
 	write_sample(0x1000, 0, true);
 	KUNIT_EXPECT_EQ(test, expect_one(b, 0x1000).words, 6UL);
 	write_sample(0x1000, 0, true);
@@ -505,20 +505,60 @@ static void calls_the_worker(struct kunit *test)
 	struct bench *b = test->priv;
 	unsigned int i;
 
-	new_ring(b, 16, 0);
+	new_ring(b, 32, 0);
 	b->ring->kicked = 0;
-	write_sample(0x1000, 0, true);
-	write_sample(0x1000, 0, true);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(b->ring->kicked), 0);
-	for (i = 0; i < 2; i++)
+	/* 6 + 5 * 2 */
+	for (i = 0; i < 6; i++)
 		write_sample(0x1000, 0, true);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(b->ring->kicked), 0);
+	write_sample(0x1000, 0, true);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(b->ring->kicked), 1);
+	/* as the worker does before it stays away */
 	WRITE_ONCE(op_sync_armed, 0);
+	op_rings_restate();
 	write_sample(0x1000, 0, true);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(op_sync_armed), 1);
 	irq_work_sync(&b->cpu->work);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 8; i++)
 		expect_one(b, 0x1000);
+}
+
+/*
+ * However the drains come along, each with some samples written meanwhile: half
+ * a ring is never there unannounced.
+ */
+static void half_a_ring_is_announced(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	unsigned int i, period, meanwhile;
+	unsigned long end;
+	struct seen seen;
+
+	for (period = 1; period < 26; period++) {
+		for (meanwhile = 0; meanwhile <= (26 - period) / 2; meanwhile++) {
+			new_ring(b, 64, period);
+			end = b->ring->pub;
+			for (i = 1; i < 300; i++) {
+				write_sample(0x1000 + i, 0, true);
+				if (!((i + meanwhile) % (period + meanwhile))) {
+					b->ring->kicked = 0;
+					end = b->ring->pub;
+				}
+				if (i % (period + meanwhile))
+					continue;
+				while (b->ring->tail != end &&
+				       take(&b->reading, &seen))
+					;
+				if (b->ring->pub - b->ring->tail > 32)
+					KUNIT_EXPECT_EQ(test,
+							b->ring->kicked, 1);
+			}
+			KUNIT_EXPECT_EQ(test, lost(b), 0UL);
+			while (take(&b->reading, &seen))
+				;
+		}
+	}
+	irq_work_sync(&b->cpu->work);
 }
 
 /* ---- a writer that is interrupted ------------------------------------- */
@@ -741,6 +781,7 @@ static struct kunit_case cpu_buffer_cases[] = {
 	KUNIT_CASE(every_fill_level),
 	KUNIT_CASE(restates_after_a_loss),
 	KUNIT_CASE(calls_the_worker),
+	KUNIT_CASE(half_a_ring_is_announced),
 	KUNIT_CASE(interrupted_at_every_step),
 	KUNIT_CASE(usual_interrupted_at_every_step),
 	KUNIT_CASE(interrupted_with_a_new_epoch),

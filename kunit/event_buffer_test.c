@@ -188,6 +188,25 @@ static void only_changes_are_stated(struct kunit *test)
 	play_to_the_end(t);
 }
 
+/* As the drain does where nothing needs to be said. */
+static bool append(struct tape *t, bool kernel, unsigned long cookie,
+		   unsigned long offset, unsigned long event)
+{
+	unsigned long *out, room;
+
+	out = op_eb_room(&room);
+	KUNIT_EXPECT_LE(t->test, room, op_writer.limit - op_writer.pos);
+	if (!op_eb_said_place(kernel, cookie) || room < 2)
+		return false;
+	out[0] = offset;
+	out[1] = event;
+	op_eb_add(2);
+	t->expect[t->nr] = t->expect[t->nr - 1];
+	t->expect[t->nr].offset = offset;
+	t->expect[t->nr++].event = event;
+	return true;
+}
+
 static void append_is_for_what_was_said(struct kunit *test)
 {
 	struct tape *t = test->priv;
@@ -197,21 +216,18 @@ static void append_is_for_what_was_said(struct kunit *test)
 	begin(t, 64);
 	op_eb_begin();
 	KUNIT_EXPECT_FALSE(test, op_eb_said(&c));
-	KUNIT_EXPECT_FALSE(test, op_eb_append(false, 30, 1, 0));
+	KUNIT_EXPECT_FALSE(test, append(t, false, 30, 1, 0));
 	add(t, &c, 0, &e, 0);
 	KUNIT_EXPECT_TRUE(test, op_eb_said(&c));
-	KUNIT_EXPECT_FALSE(test, op_eb_append(true, 30, 1, 0));
-	KUNIT_EXPECT_FALSE(test, op_eb_append(false, 31, 1, 0));
-	KUNIT_EXPECT_TRUE(test, op_eb_append(false, 30, 2, 3));
-	t->expect[t->nr] = t->expect[t->nr - 1];
-	t->expect[t->nr].offset = 2;
-	t->expect[t->nr++].event = 3;
+	KUNIT_EXPECT_FALSE(test, append(t, true, 30, 1, 0));
+	KUNIT_EXPECT_FALSE(test, append(t, false, 31, 1, 0));
+	KUNIT_EXPECT_TRUE(test, append(t, false, 30, 2, 3));
 	c.tid++;
 	KUNIT_EXPECT_FALSE(test, op_eb_said(&c));
 	op_eb_publish();
 	play_to_the_end(t);
 	op_eb_begin();
-	KUNIT_EXPECT_FALSE(test, op_eb_append(false, 30, 1, 0));
+	KUNIT_EXPECT_FALSE(test, append(t, false, 30, 1, 0));
 }
 
 static void append_stops_at_the_limit(struct kunit *test)
@@ -222,14 +238,36 @@ static void append_stops_at_the_limit(struct kunit *test)
 	begin(t, 33);
 	op_eb_begin();
 	add(t, &first, 0, &e, 0);
-	while (op_eb_append(false, 30, 1, 0)) {
-		t->expect[t->nr] = t->expect[t->nr - 1];
-		t->nr++;
-	}
+	while (append(t, false, 30, 1, 0))
+		;
 	KUNIT_EXPECT_GE(test, op_writer.pos, 32UL);
 	KUNIT_EXPECT_LE(test, op_writer.pos, 33UL);
 	op_eb_publish();
 	play_to_the_end(t);
+}
+
+/* Nor does it go beyond the end of the ring, wherever that lies. */
+static void append_stops_where_the_ring_ends(struct kunit *test)
+{
+	struct tape *t = test->priv;
+	struct op_entry e = { .cookie = 30, .offset = 1 };
+	unsigned int i, start;
+
+	for (start = 0; start < 64; start++) {
+		begin(t, 64);
+		op_writer.pos = start;
+		op_eb.head = start;
+		op_eb.tail = start;
+		op_eb.reader.pos = start;
+		for (i = 0; i < 10; i++) {
+			op_eb_begin();
+			add(t, &first, 0, &e, 0);
+			while (append(t, false, 30, 1, i % 8))
+				;
+			op_eb_publish();
+			play_to_the_end(t);
+		}
+	}
 }
 
 /* ---- around the limit ------------------------------------------------- */
@@ -510,6 +548,7 @@ static struct kunit_case event_buffer_cases[] = {
 	KUNIT_CASE(only_changes_are_stated),
 	KUNIT_CASE(append_is_for_what_was_said),
 	KUNIT_CASE(append_stops_at_the_limit),
+	KUNIT_CASE(append_stops_where_the_ring_ends),
 	KUNIT_CASE(every_fill_level),
 	KUNIT_CASE(the_smallest_buffer),
 	KUNIT_CASE(a_gap_is_restated),

@@ -400,10 +400,11 @@ static struct perf_event *make_overflowing(struct kunit *test,
 
 static void samples_from_begin_to_stop(struct kunit *test)
 {
-	struct source source = { .number = 5, .user = true };
-	struct perf_event *event = make_overflowing(test, &source);
+	struct source *source = &sources[0];
+	struct perf_event *event = make_overflowing(test, source);
 
 	KUNIT_EXPECT_EQ(test, start_counting(), 0);
+	source->number = 5;
 	KUNIT_EXPECT_FALSE(test, sampled(event, true));
 	begin(config);
 	KUNIT_EXPECT_TRUE(test, sampled(event, true));
@@ -416,37 +417,42 @@ static void samples_from_begin_to_stop(struct kunit *test)
 static void filters_hold_without_the_pmus_help(struct kunit *test)
 {
 	struct task_struct *task = op_test_new_task(test, 0, NULL);
-	struct source source = {};
-	struct perf_event *event = make_overflowing(test, &source);
+	struct perf_event *event = make_overflowing(test, &sources[0]);
+	struct op_event_config c = config[0];
 	unsigned int bits;
 
-	begin(config);
 	op_test_current = task;
 	for (bits = 0; bits < 8; bits++) {
-		source.kernel = bits & 1;
-		source.user = bits & 2;
-		source.idle = bits & 4;
+		c.kernel = bits & 1;
+		c.user = bits & 2;
+		c.idle = bits & 4;
+		KUNIT_EXPECT_EQ(test, fill_source(&sources[0], &c), 0);
 		task->flags = 0;
-		KUNIT_EXPECT_EQ(test, sampled(event, true), source.user);
-		KUNIT_EXPECT_EQ(test, sampled(event, false), source.kernel);
+		KUNIT_EXPECT_FALSE(test, sampled(event, true));
+		KUNIT_EXPECT_FALSE(test, sampled(event, false));
+		begin(config);
+		KUNIT_EXPECT_EQ(test, sampled(event, true), c.user);
+		KUNIT_EXPECT_EQ(test, sampled(event, false), c.kernel);
 		task->flags = PF_IDLE;
 		KUNIT_EXPECT_EQ(test, sampled(event, false),
-				source.kernel && source.idle);
+				c.kernel && c.idle);
+		stop_counting();
+		KUNIT_EXPECT_FALSE(test, sampled(event, true));
+		KUNIT_EXPECT_FALSE(test, sampled(event, false));
 	}
 	op_test_current = NULL;
-	stop_counting();
 }
 
 static void throttling_is_counted(struct kunit *test)
 {
-	struct source source = { .user = true };
-	struct perf_event *event = make_overflowing(test, &source);
+	struct perf_event *event = make_overflowing(test, &sources[0]);
 	local_t *throttled;
 	long before;
 
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	throttled = &raw_cpu_ptr(&op_cpu)->throttled;
 	before = local_read(throttled);
+	KUNIT_EXPECT_EQ(test, fill_source(&sources[0], &config[0]), 0);
 	begin(config);
 	event->hw.interrupts = 1;
 	KUNIT_EXPECT_TRUE(test, sampled(event, true));

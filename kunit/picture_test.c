@@ -542,9 +542,12 @@ static void soft_samples_where_mappings_changed(struct kunit *test)
 {
 	struct world *w = test->priv;
 
+	/* another task may be between its address and its epoch */
+	atomic_inc(&w->mm->mm_users);
 	map(w, 0, 3, w->a, 0);
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), in(w->a, 1));
 	seen_map(w, 1, 1, w->b, 0);
+	atomic_dec(&w->mm->mm_users);
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 0, now()), in(w->a, 0));
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), LOST);
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 2, now()), in(w->a, 2));
@@ -554,6 +557,35 @@ static void soft_samples_where_mappings_changed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), LOST);
 	slot_reset(w->slot);
 	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), in(w->b, 0));
+}
+
+/* The only task changes them: none is between its address and its epoch. */
+static void soft_samples_of_a_lone_task(struct kunit *test)
+{
+	struct world *w = test->priv;
+	unsigned long before;
+
+	KUNIT_ASSERT_TRUE(test, is_lone(w->mm));
+	map(w, 0, 3, w->a, 0);
+	before = now();
+	seen_map(w, 1, 1, w->b, 0);
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, before), in(w->a, 1));
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), in(w->b, 0));
+	seen_unmap(w, 0, 1);
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 2, now()), in(w->a, 2));
+	/* from here on there is another one */
+	atomic_inc(&w->mm->mm_users);
+	seen_map(w, 2, 1, w->c, 0);
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 2, now()), LOST);
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 1, now()), in(w->b, 0));
+	/* in no other address space */
+	w->slot->soft_mm = (void *)test;
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 2, now()), in(w->c, 0));
+	slot_lock(w->slot);
+	widen_soft(w->slot, w->mm, at(2), at(3) - 1);
+	slot_unlock(w->slot);
+	KUNIT_EXPECT_EQ(test, ask_soft(w, 2, now()), LOST);
+	atomic_dec(&w->mm->mm_users);
 }
 
 /* ---- every executable VMA (rule 3) ------------------------------------ */
@@ -679,7 +711,10 @@ static void a_missed_unmap_is_blind(struct kunit *test)
 	map(w, 0, 1, w->a, 0);
 	map(w, 2, 1, w->c, 0);
 	empty_pools();
+	/* another task may be between its address and its epoch */
+	atomic_inc(&w->mm->mm_users);
 	hook_unmap(w, 0, 1);
+	atomic_dec(&w->mm->mm_users);
 	KUNIT_EXPECT_EQ(test, op_pictures_missed(), 1UL);
 	KUNIT_EXPECT_TRUE(test, op_pictures_unfinished());
 	unmap(w, 0, 1);
@@ -1885,6 +1920,7 @@ static struct kunit_case picture_cases[] = {
 	KUNIT_CASE(a_stale_epoch_favours_the_old),
 	KUNIT_CASE(epochs_wrap),
 	KUNIT_CASE(soft_samples_where_mappings_changed),
+	KUNIT_CASE(soft_samples_of_a_lone_task),
 	KUNIT_CASE(jit_code_is_pictured),
 	KUNIT_CASE(vdso_is_told_from_jit_code),
 	KUNIT_CASE(data_is_not_pictured),

@@ -29,7 +29,33 @@ static unsigned long test_copy_to_user(void __user *to, const void *from,
 	return copy_to_user(to, from, n);
 }
 
+/* What is not in memory: all of it, or from some access on. */
+static bool all_faults;
+static unsigned int fault_at, puts;
+
 #define copy_to_user(to, from, n)	test_copy_to_user(to, from, n)
+
+static bool faults_here(void)
+{
+	return all_faults || (fault_at && ++puts == fault_at);
+}
+
+static __always_inline bool test_put(unsigned long word,
+				     unsigned long __user *to)
+{
+	return faults_here() || put_user(word, to);
+}
+
+#undef user_write_access_begin
+#undef user_write_access_end
+#undef unsafe_put_user
+#define user_write_access_begin(to, n)	access_ok(to, n)
+#define user_write_access_end()		((void)0)
+#define unsafe_put_user(word, to, label)				\
+	do {								\
+		if (test_put(word, to))					\
+			goto label;					\
+	} while (0)
 
 #include "../src/reader.c"
 
@@ -266,6 +292,31 @@ static void a_fault_loses_nothing(struct kunit *test)
 	close_desk(k);
 }
 
+/* A page that has to come first: at each word in turn. */
+static void a_fault_at_each_word(struct kunit *test)
+{
+	struct desk *k = test->priv;
+	unsigned int n;
+
+	for (n = 1; n < 400; n += 1 + n / 50) {
+		begin(k);
+		open_desk(k, &op_buffer_fops);
+		write_stream(k, 5, false);
+		puts = 0;
+		fault_at = n;
+		read_all(k, n % 3 ? ROOM : 7 * sizeof(long));
+		fault_at = 0;
+		close_desk(k);
+	}
+	begin(k);
+	open_desk(k, &op_buffer_fops);
+	write_stream(k, 5, false);
+	all_faults = true;
+	read_all(k, ROOM);
+	all_faults = false;
+	close_desk(k);
+}
+
 static void reads_too_small_for_a_word(struct kunit *test)
 {
 	struct desk *k = test->priv;
@@ -356,6 +407,7 @@ static void start_anew(void)
 	struct op_entry e = { .kernel = true, .offset = 1000 };
 
 	during_copy = NULL;
+	all_faults = false;
 	if (op_eb_start(4096, 64))
 		return;
 	op_eb_begin();
@@ -377,6 +429,7 @@ static void a_start_during_a_read(struct kunit *test)
 		write_stream(k, 7, false);
 		total = op_eb.head;
 		during_copy = start_anew;
+		all_faults = true;
 		n = read_to(k, k->user, words * sizeof(long));
 		while (n > 0) {
 			KUNIT_EXPECT_EQ(test, 0UL,
@@ -609,6 +662,7 @@ static struct kunit_case reader_cases[] = {
 	KUNIT_CASE(a_new_reader_in_mid_batch),
 	KUNIT_CASE(a_new_reader_in_mid_chain),
 	KUNIT_CASE(a_fault_loses_nothing),
+	KUNIT_CASE(a_fault_at_each_word),
 	KUNIT_CASE(reads_too_small_for_a_word),
 	KUNIT_CASE(one_reader_at_a_time),
 	KUNIT_CASE(the_end_is_told_once),

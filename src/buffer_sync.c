@@ -13,9 +13,10 @@
  * stale contexts wait for.
  *
  * The worker comes every second while there is something to do. Before it
- * stays away it clears op_sync_armed and waits for a grace period: a handler
- * that had still seen the flag set is over by then and its sample is found in
- * the ring, and a later one sees it clear and calls the worker.
+ * stays away it clears op_sync_armed, has each CPU's next handler look at it
+ * (op_rings_restate()), and waits for a grace period: a handler that had not
+ * seen that is over by then and its sample is found in the ring, and a later
+ * one sees it and calls the worker.
  */
 #include <linux/file.h>
 #include <linux/jiffies.h>
@@ -35,6 +36,7 @@
 #define PERIOD_RETRY		max(HZ / 50, 1)	/* while samples are aside */
 #define PERIOD_GRACE		max(HZ / 4, 1)	/* while pictures wait */
 #define ASIDE_MAX		8192
+#define BURST			128		/* records at once */
 #define STOP_GRACE		(HZ / 2)
 
 /**
@@ -139,14 +141,20 @@ static bool is_kernel(unsigned long addr)
 	return addr >= TASK_SIZE_MAX;
 }
 
-/* Does the last answer hold for this sample too? See struct op_place. */
+/* Does the last answer still hold, at its addresses? See struct op_place. */
+static bool place_holds(const struct drain *d)
+{
+	const struct op_place *p = &d->place;
+
+	return p->live && !op_epoch_before(d->subject.epoch, d->place_epoch) &&
+	       p->seq == atomic_read(&op_slot_of(d->subject.mm)->seq);
+}
+
 static bool same_place(const struct drain *d, unsigned long addr, bool soft)
 {
 	const struct op_place *p = &d->place;
 
-	return p->live && addr - p->start < p->end - p->start && !soft &&
-	       !op_epoch_before(d->subject.epoch, d->place_epoch) &&
-	       p->seq == atomic_read(&op_slot_of(d->subject.mm)->seq);
+	return !soft && addr - p->start < p->end - p->start && place_holds(d);
 }
 
 /*
@@ -354,19 +362,78 @@ static void take_context(struct drain *d, unsigned long header,
 }
 
 /*
- * The usual record: it says nothing but its address, in a context that the
- * stream has, in the kernel or where the last answer holds. Returns false where
- * that is not so.
+ * Usual records that follow one another, from @pos on: they say nothing but
+ * their addresses, in a context that the stream has, and all lie in the kernel,
+ * or where the last answer holds. That it holds still is asked once: a picture
+ * that is taken after the ring was looked at is of no concern to what was there
+ * by then. No end of a ring lies between them. Returns how many were settled.
  */
-static __always_inline bool settle_usual(struct drain *d, unsigned long header,
-					 unsigned long addr)
+static unsigned int settle_usual(const struct drain *d,
+				 const struct op_ring *ring, unsigned long pos,
+				 unsigned long end)
 {
-	if (header & OP_REC_KERNEL)
-		return op_eb_append(true, OP_NO_COOKIE, addr,
-				    header & OP_REC_EVENT_MASK);
-	return same_place(d, addr, false) &&
-	       op_eb_append(false, d->place.cookie, addr + d->place.delta,
-			    header & OP_REC_EVENT_MASK);
+	unsigned long at = pos & (ring->size - 1);
+	const unsigned long *in = ring->words + at;
+	unsigned long start = 0, size = ULONG_MAX, delta = 0;
+	unsigned long mode = OP_REC_KERNEL, addr, room;
+	const struct op_place *p = &d->place;
+	unsigned int i, n;
+	unsigned long *out;
+
+	if (!op_writer.said.kernel) {
+		if (!place_holds(d) || !op_eb_said_place(false, p->cookie))
+			return 0;
+		mode = 0;
+		start = p->start;
+		size = p->end - p->start;
+		delta = p->delta;
+	}
+	out = op_eb_room(&room);
+	n = min_t(unsigned long, min3(end - pos, ring->size - at, room) / 2,
+		  BURST);
+	for (i = 0; i < n; i++, in += 2, out += 2) {
+		addr = in[1];
+		if ((in[0] & ~OP_REC_EVENT_MASK) != mode || addr - start >= size)
+			break;
+		out[0] = addr + delta;
+		out[1] = in[0] & OP_REC_EVENT_MASK;
+	}
+	op_eb_add(2 * i);
+	return i;
+}
+
+/* Any record. Returns where the next one begins. */
+static noinline unsigned long drain_record(struct drain *d,
+					   const struct op_ring *ring,
+					   unsigned long pos)
+{
+	static unsigned long addr[1 + FRAMES_MAX];
+	unsigned long header = op_ring_word(ring, pos++);
+	unsigned int i, frames = record_frames(header);
+	enum op_found found;
+
+	if (header & OP_REC_EPOCH)
+		d->subject.epoch = op_ring_word(ring, pos++);
+	if (header & OP_REC_CONTEXT) {
+		take_context(d, header, op_ring_word(ring, pos),
+			     op_ring_word(ring, pos + 1),
+			     op_ring_word(ring, pos + 2));
+		pos += 3;
+	}
+	for (i = 0; i <= frames; i++, pos++) {
+		if (i <= FRAMES_MAX)
+			addr[i] = op_ring_word(ring, pos);
+	}
+	if (!(header & OP_REC_KERNEL) && d->busy == pass && nr_aside < ASIDE_MAX)
+		found = d->why;
+	else
+		found = settle(&d->subject, d, header, addr);
+	if (unlikely(found != OP_FOUND)) {
+		d->busy = pass;
+		d->why = found;
+		set_aside(&d->subject, header, addr, found);
+	}
+	return pos;
 }
 
 /* Drain a ring to where it stands. Returns true where there was anything. */
@@ -375,10 +442,7 @@ static bool drain_ring(int cpu)
 	struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
 	struct drain *d = &per_cpu(drains, cpu);
 	unsigned long pos = ring->tail, end;
-	unsigned long addr[1 + FRAMES_MAX];
-	unsigned int n = 0, i, frames;
-	enum op_found found;
-	bool said = false;
+	unsigned int n, usual;
 
 	if (!ring->size)
 		return false;
@@ -390,48 +454,21 @@ static bool drain_ring(int cpu)
 	d->subject.context.cpu = cpu;
 	op_eb_begin();
 	while (pos != end) {
-		unsigned long header = op_ring_word(ring, pos++);
-
-		if (likely(said && !(header & ~OP_REC_USUAL) &&
-			   settle_usual(d, header, op_ring_word(ring, pos)))) {
-			pos++;
-			goto next;
-		}
-		if (header & OP_REC_EPOCH)
-			d->subject.epoch = op_ring_word(ring, pos++);
-		if (header & OP_REC_CONTEXT) {
-			take_context(d, header, op_ring_word(ring, pos),
-				     op_ring_word(ring, pos + 1),
-				     op_ring_word(ring, pos + 2));
-			pos += 3;
-		}
-		frames = record_frames(header);
-		for (i = 0; i <= frames; i++, pos++) {
-			if (i <= FRAMES_MAX)
-				addr[i] = op_ring_word(ring, pos);
-		}
-		if (!(header & OP_REC_KERNEL) && d->busy == pass &&
-		    nr_aside < ASIDE_MAX)
-			found = d->why;
-		else
-			found = settle(&d->subject, d, header, addr);
-		if (unlikely(found != OP_FOUND)) {
-			d->busy = pass;
-			d->why = found;
-			set_aside(&d->subject, header, addr, found);
-		}
-		said = op_eb_said(&d->subject.context);
-next:
-		if (++n % 64 == 0) {
-			/* pairs with the acquire in ring_write() */
-			smp_store_release(&ring->tail, pos);
-			cond_resched();
-			/* it may be free by now */
-			d->busy = 0;
-		}
+		n = 0;
+		do {
+			usual = op_eb_said(&d->subject.context) ?
+				settle_usual(d, ring, pos, end) : 0;
+			pos += 2 * usual;
+			if (usual < BURST && pos != end)
+				pos = drain_record(d, ring, pos);
+			n += usual + 1;
+		} while (pos != end && n < BURST);
+		/* pairs with the acquire in ring_write() */
+		smp_store_release(&ring->tail, pos);
+		cond_resched();
+		/* it may be free by now */
+		d->busy = 0;
 	}
-	/* likewise */
-	smp_store_release(&ring->tail, pos);
 	op_eb_publish();
 	return true;
 }
@@ -455,7 +492,7 @@ static bool mark_stale(void)
 
 		if (!d->subject.mm || atomic_read(&d->subject.mm->mm_users))
 			continue;
-		WRITE_ONCE(ring->restate, ring->restate + 1);
+		atomic_long_inc(&ring->restate);
 		d->stale = d->note;
 		d->stale_known = true;
 		any = true;
@@ -544,11 +581,14 @@ static void sync_worker(struct work_struct *work)
 		again = true;
 		period = PERIOD_RETRY;
 	}
+	if (!again) {
+		/* see above */
+		WRITE_ONCE(op_sync_armed, 0);
+		op_rings_restate();
+	}
 	mutex_unlock(&op_sync_mutex);
 
 	if (!again) {
-		WRITE_ONCE(op_sync_armed, 0);
-		/* see above */
 		synchronize_rcu();
 		if (rings_empty() && !op_pictures_left())
 			return;

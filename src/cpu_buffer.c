@@ -30,7 +30,7 @@
 #ifdef OP_TEST_CODE
 #include "test_code.h"
 #else
-#define FRAMES_MAX	1
+#define FRAMES_MAX	0
 
 /* What goes with a sample: nothing, until there are call chains. */
 static inline unsigned int sample_frames(unsigned long addr, bool user,
@@ -85,7 +85,7 @@ int op_ring_alloc_cpu(int cpu, unsigned long samples)
 	ring->words = words;
 	ring->size = size;
 	/* the first record states everything */
-	ring->restate = 1;
+	atomic_long_set(&ring->restate, 1);
 	return 0;
 }
 
@@ -152,8 +152,23 @@ void op_rings_reset(void)
 		ring->words = words;
 		ring->size = size;
 		/* the first record states everything */
-		ring->restate = 1;
+		atomic_long_set(&ring->restate, 1);
 	}
+}
+
+/**
+ * op_rings_restate() - have each CPU's next record state everything
+ *
+ * Its handler comes the long way then, which sees whether the worker is called.
+ *
+ * Context: op_sync_mutex held.
+ */
+void op_rings_restate(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		atomic_long_inc(&per_cpu(op_cpu, cpu).ring.restate);
 }
 
 /**
@@ -174,19 +189,13 @@ void op_rings_free(void)
 }
 
 /*
- * Make all records up to here readable, unless this handler interrupted
- * another one: that one will.
+ * Make all records up to here readable, and be no handler on this ring any
+ * more. @head: where the ring stands, as far as the outermost handler knows.
  */
-static void ring_publish(struct op_ring *ring)
+static __always_inline void ring_publish(struct op_ring *ring,
+					 unsigned long head)
 {
-	unsigned long head;
-
-	if (ring->nest > 1) {
-		ring->nest--;
-		return;
-	}
 again:
-	head = local_read(&ring->head);
 	/* pairs with the acquire in op_ring_published() */
 	smp_store_release(&ring->pub, head);
 	/*
@@ -198,6 +207,8 @@ again:
 	barrier();
 	if (unlikely(local_read(&ring->head) != head)) {
 		WRITE_ONCE(ring->nest, 1);
+		barrier();
+		head = local_read(&ring->head);
 		goto again;
 	}
 }
@@ -219,33 +230,18 @@ static inline unsigned long context_key(unsigned long *header,
 	return op_task_began(current);
 }
 
-/* See to it that the worker comes: soon where the ring fills, else in time. */
-static __always_inline void ring_call_worker(struct op_cpu *cpu,
-					     unsigned long used)
-{
-	struct op_ring *ring = &cpu->ring;
-
-	if (unlikely(used > ring->size / 2 && !READ_ONCE(ring->kicked))) {
-		WRITE_ONCE(ring->kicked, 1);
-		irq_work_queue(&cpu->work);
-	} else if (unlikely(!READ_ONCE(op_sync_armed))) {
-		WRITE_ONCE(op_sync_armed, 1);
-		irq_work_queue(&cpu->work);
-	}
-}
-
 /*
  * The usual record: it says nothing but its address, as it follows one of the
  * same context and epoch. Returns false, with nothing written, where it must
- * say more.
+ * say more, or there is more to do.
  */
-static __always_inline bool ring_write_usual(struct op_cpu *cpu,
+static __always_inline bool ring_write_usual(struct op_ring *ring,
 					     unsigned long header,
 					     unsigned long addr)
 {
-	struct op_ring *ring = &cpu->ring;
 	unsigned long mask = ring->size - 1;
-	unsigned long head, used;
+	unsigned long *words = ring->words;
+	unsigned long head;
 
 	if (unlikely(ring->nest))
 		return false;
@@ -258,24 +254,31 @@ static __always_inline bool ring_write_usual(struct op_cpu *cpu,
 	if (unlikely((unsigned long)current->mm != ring->key ||
 		     current->pid != ring->tid ||
 		     atomic_long_read(&op_epoch) != ring->epoch ||
-		     READ_ONCE(ring->restate) + local_read(&ring->nested) !=
-		     ring->seen))
-		goto other;
-	/* pairs with the release in the drain: it has read the words */
-	used = head + 2 - smp_load_acquire(&ring->tail);
-	if (unlikely(used > ring->size ||
-		     local_cmpxchg(&ring->head, head, head + 2) != head))
-		goto other;
-	ring->words[head & mask] = header;
-	ring->words[(head + 1) & mask] = addr;
-	ring_publish(ring);
-	ring_call_worker(cpu, used);
+		     atomic_long_read(&ring->restate) != ring->seen ||
+		     (long)(ring->alarm - head) < 2 ||
+		     local_cmpxchg(&ring->head, head, head + 2) != head)) {
+		/* what a nested handler wrote meanwhile is published by what follows */
+		WRITE_ONCE(ring->nest, 0);
+		return false;
+	}
+	words[head & mask] = header;
+	words[(head + 1) & mask] = addr;
+	ring_publish(ring, head + 2);
 	return true;
+}
 
-other:
-	/* What a nested handler wrote meanwhile is published by what follows. */
-	WRITE_ONCE(ring->nest, 0);
-	return false;
+/* Call the worker, where it must come: soon if the ring fills, else in time. */
+static void ring_call_worker(struct op_cpu *cpu, unsigned long used)
+{
+	struct op_ring *ring = &cpu->ring;
+
+	if (used > ring->size / 2 && !READ_ONCE(ring->kicked)) {
+		WRITE_ONCE(ring->kicked, 1);
+		irq_work_queue(&cpu->work);
+	} else if (!READ_ONCE(op_sync_armed)) {
+		WRITE_ONCE(op_sync_armed, 1);
+		irq_work_queue(&cpu->work);
+	}
 }
 
 static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
@@ -284,7 +287,7 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 	struct op_ring *ring = &cpu->ring;
 	unsigned long mask = ring->size - 1;
 	unsigned long *words = ring->words;
-	unsigned long head, epoch, seen, key, flags = 0;
+	unsigned long head, tail, used, epoch, seen, key, flags = 0;
 	struct mm_struct *mm;
 	bool nested, all;
 	unsigned int i, n, nr_frames = header >> OP_REC_FRAMES_SHIFT;
@@ -295,7 +298,7 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 	barrier();
 	nested = nest > 1;
 	if (unlikely(nested))
-		local_inc(&ring->nested);
+		atomic_long_inc(&ring->restate);
 	key = context_key(&flags, &mm);
 
 	/*
@@ -306,7 +309,7 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 	 */
 	do {
 		head = local_read(&ring->head);
-		seen = READ_ONCE(ring->restate) + local_read(&ring->nested);
+		seen = atomic_long_read(&ring->restate);
 		epoch = atomic_long_read(&op_epoch);
 		all = nested || seen != ring->seen;
 		n = 2 + nr_frames;
@@ -320,10 +323,11 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 			n++;
 		}
 		/* pairs with the release in the drain: it has read the words */
-		if (unlikely(head + n - smp_load_acquire(&ring->tail) >
-			     ring->size)) {
+		tail = smp_load_acquire(&ring->tail);
+		used = head + n - tail;
+		if (unlikely(used > ring->size)) {
 			local_inc(&cpu->lost_overflow);
-			local_inc(&ring->nested);
+			atomic_long_inc(&ring->restate);
 			goto out;
 		}
 	} while (unlikely(local_cmpxchg(&ring->head, head, head + n) != head));
@@ -352,8 +356,14 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 		ring->epoch = epoch;
 	}
 out:
-	ring_publish(ring);
-	ring_call_worker(cpu, head - READ_ONCE(ring->tail));
+	if (unlikely(nested)) {
+		WRITE_ONCE(ring->nest, nest - 1);
+	} else {
+		/* Stop half way to call the worker, and again where it is full. */
+		ring->alarm = tail + ring->size / (used > ring->size / 2 ? 1 : 2);
+		ring_publish(ring, local_read(&ring->head));
+	}
+	ring_call_worker(cpu, used);
 }
 
 /*
@@ -363,6 +373,26 @@ out:
 static bool is_soft(void)
 {
 	return !in_hardirq() && !in_nmi();
+}
+
+/* All other samples. */
+static noinline void add_sample(struct op_cpu *cpu, unsigned long header,
+				unsigned long addr, bool user)
+{
+	unsigned long frames[FRAMES_MAX + 1];
+	unsigned int nr_frames;
+
+	if (unlikely(!cpu->ring.size))
+		return;
+	local_inc(&cpu->received);
+	/* The legacy vsyscall page lies up there too; it has no VMA. */
+	if (user ? addr >= TASK_SIZE_MAX : !addr || addr == OP_ESCAPE_CODE) {
+		local_inc(&cpu->invalid_eip);
+		return;
+	}
+	nr_frames = sample_frames(addr, user, frames);
+	header |= (unsigned long)nr_frames << OP_REC_FRAMES_SHIFT;
+	ring_write(cpu, header, addr, frames);
 }
 
 /**
@@ -378,33 +408,22 @@ void op_add_sample(struct pt_regs *regs, unsigned int event, bool user)
 {
 	struct op_cpu *cpu = this_cpu_ptr(&op_cpu);
 	unsigned long addr = instruction_pointer(regs);
-	unsigned long frames[FRAMES_MAX];
 	unsigned long header = event;
-	unsigned int nr_frames;
+	bool usual = !FRAMES_MAX;
 
-	if (unlikely(!cpu->ring.size))
-		return;
-	local_inc(&cpu->received);
-	if (user) {
-		/* The legacy vsyscall page lies up there too; it has no VMA. */
-		if (unlikely(addr >= TASK_SIZE_MAX))
-			goto invalid;
-		if (unlikely(is_soft()))
-			header |= OP_REC_SOFT;
-	} else {
-		if (unlikely(!addr || addr == OP_ESCAPE_CODE))
-			goto invalid;
+	if (!user) {
 		header |= OP_REC_KERNEL;
+		usual &= addr && addr != OP_ESCAPE_CODE;
+	} else if (unlikely(is_soft())) {
+		header |= OP_REC_SOFT;
+		usual = false;
+	} else {
+		usual &= addr < TASK_SIZE_MAX;
 	}
-	nr_frames = sample_frames(addr, user, frames);
-	if (likely(!nr_frames && ring_write_usual(cpu, header, addr)))
-		return;
-	header |= (unsigned long)nr_frames << OP_REC_FRAMES_SHIFT;
-	ring_write(cpu, header, addr, frames);
-	return;
-
-invalid:
-	local_inc(&cpu->invalid_eip);
+	if (likely(usual && ring_write_usual(&cpu->ring, header, addr)))
+		local_inc(&cpu->received);
+	else
+		add_sample(cpu, header, addr, user);
 }
 
 /**

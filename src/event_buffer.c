@@ -12,8 +12,8 @@
  *
  * The writer's state (op_writer) belongs to op_sync_mutex. The reader's
  * (op_reader: position, what a decoder knows by now) and the run state belong
- * to eb.mutex, which is never held while words are copied to the user, so that
- * nobody waits for a reader's page fault. Positions grow without end; their
+ * to eb.mutex, with which no page fault of the reader's is waited for, so that
+ * nobody else waits for it. Positions grow without end; their
  * low bits are an index. head and tail are stored with release and loaded with
  * acquire by the other side: head says that the words are there, tail that
  * they have been read. The ring has a power of two of words, of which no more
@@ -101,6 +101,9 @@ int op_eb_start(unsigned long words, unsigned long watershed)
 	memset(&op_eb.reader.said, 0, sizeof(op_eb.reader.said));
 	op_eb.reader.pos = 0;
 	op_eb.reader.unit_pos = 0;
+	/* of what was only taken, nothing is owed */
+	if (!op_eb.reader.unit_at)
+		op_eb.reader.unit_len = 0;
 	op_eb.reader.counts = false;
 	op_eb.reader.chain = OP_CHAIN_NONE;
 	op_stats.delivered = 0;
@@ -175,27 +178,29 @@ void op_eb_begin(void)
 static bool state(const struct op_context *context, const struct op_entry *e,
 		  unsigned int more)
 {
-	struct op_said want = op_writer.said;
-	unsigned long text[OP_RESTATE_MAX];
+	static unsigned long text[OP_RESTATE_MAX];
+	static struct op_said want;
+	struct op_said *said = &op_writer.said;
+	unsigned long *words = op_eb.words, mask = op_eb.mask, pos;
 	unsigned int i, n;
 
 	want.cpu_known = true;
 	want.context_known = true;
 	want.mode_known = true;
-	if (!op_same_context(&want.context, context))
-		want.cookie_known = false;
+	want.cookie_known = !e->kernel || (said->cookie_known &&
+					   op_same_context(&said->context,
+							   context));
 	want.context = *context;
 	want.kernel = e->kernel;
-	if (!e->kernel) {
-		want.cookie_known = true;
-		want.cookie = e->cookie;
-	}
-	n = op_restate(&op_writer.said, &want, text);
+	want.cookie = e->kernel ? said->cookie : e->cookie;
+	n = op_restate(said, &want, text);
 	if (!room_for(n + more))
 		return false;
+	pos = op_writer.pos;
 	for (i = 0; i < n; i++)
-		put(text[i]);
-	op_writer.said = want;
+		words[pos++ & mask] = text[i];
+	op_writer.pos = pos;
+	*said = want;
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #ifndef _OPROFILE_EVENT_BUFFER_H
 #define _OPROFILE_EVENT_BUFFER_H
 
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
 
@@ -113,7 +114,7 @@ struct op_writer {
 extern struct op_eb op_eb;
 extern struct op_writer op_writer;
 
-static inline unsigned long op_eb_word(unsigned long pos)
+static __always_inline unsigned long op_eb_word(unsigned long pos)
 {
 	return op_eb.words[pos & op_eb.mask];
 }
@@ -153,28 +154,27 @@ static __always_inline bool op_eb_said_place(bool kernel, unsigned long cookie)
 }
 
 /**
- * op_eb_append() - add a sample, if nothing needs to be said for it
- * @kernel: @offset is a kernel address
- * @cookie: of the file; user only
- * @offset: in the file, or an address
- * @event: number of its event folder
+ * op_eb_room() - where samples may be put for which nothing needs to be said
+ * @words: set to how many words there are
  *
- * Context: op_sync_mutex held, where op_eb_said() is true for its context.
- * Return: false where op_eb_sample() must do it.
+ * Context: op_sync_mutex held; op_eb_add() follows.
  */
-static __always_inline bool op_eb_append(bool kernel, unsigned long cookie,
-					 unsigned long offset,
-					 unsigned long event)
+static inline unsigned long *op_eb_room(unsigned long *words)
 {
-	struct op_writer *w = &op_writer;
-	unsigned long pos = w->pos;
+	const struct op_writer *w = &op_writer;
+	unsigned long at = w->pos & op_eb.mask;
 
-	if (!op_eb_said_place(kernel, cookie) || (long)(w->limit - pos) < 2)
-		return false;
-	op_eb.words[pos & op_eb.mask] = offset;
-	op_eb.words[(pos + 1) & op_eb.mask] = event;
-	w->pos = pos + 2;
-	return true;
+	*words = min(w->limit - w->pos, op_eb.mask + 1 - at);
+	return op_eb.words + at;
+}
+
+/**
+ * op_eb_add() - samples were put there
+ * @words: how many words
+ */
+static inline void op_eb_add(unsigned long words)
+{
+	op_writer.pos += words;
 }
 
 unsigned int op_restate(const struct op_said *said, const struct op_said *want,
@@ -187,7 +187,6 @@ struct op_file {
 	bool header_done;
 	size_t line_len;
 	size_t line_at;
-	unsigned long *bounce;
 	char *line;
 };
 

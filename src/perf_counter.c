@@ -48,20 +48,21 @@ static const struct {
 /**
  * struct source - an event of the run
  * @number: of its folder
- * @kernel: samples in the kernel are wanted
- * @user: samples in user space are wanted
- * @idle: samples in the idle task are wanted
+ * @takes: what is to become of kernel samples, and of user samples; read by
+ *	handlers
+ * @wants: the same, while samples are taken
  * @enabled: it is one
  * @attr: what perf is asked for
  */
 struct source {
 	unsigned int number;
-	bool kernel;
-	bool user;
-	bool idle;
+	u8 takes[2];
+	u8 wants[2];
 	bool enabled;
 	struct perf_event_attr attr;
 };
+
+enum { TAKE_NONE, TAKE_ALL, TAKE_BUSY /* not those of the idle task */ };
 
 static struct source sources[OP_MAX_EVENTS];
 
@@ -74,7 +75,6 @@ static DEFINE_PER_CPU(struct cpu_events, cpu_events);
 static struct cpumask marked;
 static int hotplug_state;
 static bool counting;		/* under op_control_mutex */
-static bool sampling;		/* read by handlers */
 
 static void hotplug_worker(struct work_struct *work);
 static DECLARE_WORK(hotplug_work, hotplug_worker);
@@ -150,9 +150,10 @@ static int fill_source(struct source *source,
 	} else {
 		attr->sample_period = config->count;
 	}
-	source->kernel = config->kernel;
-	source->user = config->user;
-	source->idle = config->idle;
+	if (config->kernel)
+		source->wants[false] = config->idle ? TAKE_ALL : TAKE_BUSY;
+	if (config->user)
+		source->wants[true] = TAKE_ALL;
 	attr->exclude_kernel = !config->kernel;
 	attr->exclude_user = !config->user;
 	attr->exclude_idle = !config->idle;
@@ -161,31 +162,57 @@ static int fill_source(struct source *source,
 
 /* ---- samples ---------------------------------------------------------- */
 
+/* Not every PMU has all the filters. */
+static __always_inline void take(const struct source *source,
+				 struct pt_regs *regs)
+{
+	bool user = user_mode(regs);
+	/* pairs with the release in let_take() */
+	u8 takes = smp_load_acquire(&source->takes[user]);
+
+	if (takes != TAKE_ALL &&
+	    (takes == TAKE_NONE || is_idle_task(current)))
+		return;
+	op_add_sample(regs, source->number, user);
+}
+
+static noinline void overflow_throttled(const struct source *source,
+					struct pt_regs *regs)
+{
+	if (READ_ONCE(source->takes[false]) | READ_ONCE(source->takes[true]))
+		op_count_throttled();
+	take(source, regs);
+}
+
 static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
 	const struct source *source = event->overflow_handler_context;
-	bool user = user_mode(regs);
 
-	/* pairs with the release in begin() */
-	if (unlikely(!smp_load_acquire(&sampling)))
-		return;
 	if (unlikely(event->hw.interrupts == THROTTLED))
-		op_count_throttled();
-	/* Not every PMU has all the filters. */
-	if (user) {
-		if (unlikely(!source->user))
-			return;
-	} else if (unlikely(!source->kernel ||
-			    (!source->idle && is_idle_task(current)))) {
-		return;
+		overflow_throttled(source, regs);
+	else
+		take(source, regs);
+}
+
+/* From here on samples are taken, or are not. */
+static void let_take(bool take)
+{
+	unsigned int i, user;
+
+	for (i = 0; i < OP_MAX_EVENTS; i++) {
+		for (user = 0; user < 2; user++) {
+			/* what was written before is seen by who sees it */
+			smp_store_release(&sources[i].takes[user],
+					  take ? sources[i].wants[user] :
+					  TAKE_NONE);
+		}
 	}
-	op_add_sample(regs, source->number, user);
 }
 
 /*
- * Make a disabled event. PMUs without a filter refuse to be asked for it;
- * overflow() filters then.
+ * Make a disabled event. PMUs without a filter refuse to be asked for it; take()
+ * filters then.
  */
 static struct perf_event *make_event(struct source *source, int cpu)
 {
@@ -328,13 +355,12 @@ static void begin(const struct op_event_config *config)
 	for (i = 0; i < OP_MAX_EVENTS; i++)
 		op_samples_name_event(i, event_name(&config[i], name,
 						    sizeof(name)));
-	/* What this CPU has written before is seen by handlers that see it. */
-	smp_store_release(&sampling, true);
+	let_take(true);
 }
 
 static void stop(void)
 {
-	WRITE_ONCE(sampling, false);
+	let_take(false);
 	counting = false;
 	release_all();
 }

@@ -40,6 +40,7 @@
  * period has passed, so that no handler is left that began before it was done,
  * and until every ring has been drained to where it stood then.
  */
+#include <linux/bitmap.h>
 #include <linux/file.h>
 #include <linux/interval_tree_generic.h>
 #include <linux/irq_work.h>
@@ -78,6 +79,8 @@ enum picture_kind { RANGE, EXIT, EXE, TASK };
  * @closed: @close counts
  * @vdso: no file, but [vdso]
  * @kept: when it was first kept for a sample that was set aside; 0: never
+ * @lone: its mapping went in a syscall of the only task there was in its
+ *	address space
  * @disputed: something else came there while it was open, nobody knows when:
  *	it can't be told what it answers for. Of an EXE picture: not all EXIT
  *	pictures could be taken, so only closed ones count
@@ -103,6 +106,7 @@ struct picture {
 	unsigned long kept;
 	bool closed;
 	bool vdso;
+	bool lone;
 	bool disputed;
 };
 
@@ -133,6 +137,7 @@ static DEFINE_PER_CPU(struct pool, pools);
 static atomic_t nr_pictures;	/* allocated, pools included */
 static atomic_t nr_used;	/* out of the pools */
 static atomic_t nr_unfinished;	/* in the slots' open lists, and blind slots */
+static DECLARE_BITMAP(unfinished, 1 << OP_SLOT_BITS); /* slots with such */
 static atomic_long_t nr_missed;	/* could not be taken */
 static LLIST_HEAD(done_list);
 static struct llist_node *waiting;	/* collected (worker) */
@@ -263,6 +268,30 @@ static void picture_done(struct op_slot *slot, struct picture *p)
 	llist_add(&p->list, &done_list);
 }
 
+/*
+ * A soft sample's epoch is read an unknown time after its address, so here it
+ * can't be told in this run what such a sample is of.
+ */
+static void widen_soft(struct op_slot *slot, const struct mm_struct *mm,
+		       unsigned long start, unsigned long last)
+{
+	if (slot->soft_start > slot->soft_last)
+		slot->soft_mm = mm;
+	else if (slot->soft_mm != mm)
+		slot->soft_mm = NULL;
+	slot->soft_start = min(slot->soft_start, start);
+	slot->soft_last = max(slot->soft_last, last);
+}
+
+/*
+ * Is current the only task in this address space? Then none is between the
+ * address and the epoch of a soft sample.
+ */
+static bool is_lone(const struct mm_struct *mm)
+{
+	return mm == current->mm && atomic_read(&mm->mm_users) == 1;
+}
+
 static void picture_close(struct op_slot *slot, struct picture *p)
 {
 	/* Full barrier: who sees the new mapping's pages sees the epoch too. */
@@ -271,16 +300,25 @@ static void picture_close(struct op_slot *slot, struct picture *p)
 	ranges_remove(p, &slot->open_ranges);
 	ranges_insert(p, &slot->ranges);
 	atomic_inc(&slot->seq);
-	slot->soft_start = min(slot->soft_start, p->start);
-	slot->soft_last = max(slot->soft_last, p->last);
+	if (!p->lone || p->disputed)
+		widen_soft(slot, p->mm, p->start, p->last);
 	picture_done(slot, p);
+}
+
+/* Something in this slot is to be looked at by op_pictures_retire(). */
+static void add_unfinished(struct op_slot *slot)
+{
+	atomic_inc(&nr_unfinished);
+	/* after what is counted; pairs with test_and_clear_bit() there */
+	smp_mb__before_atomic();
+	set_bit(slot - op_slots, unfinished);
 }
 
 static void picture_open(struct op_slot *slot, struct picture *p)
 {
 	list_add_tail(&p->open, &slot->open);
 	atomic_inc(&slot->nr_open);
-	atomic_inc(&nr_unfinished);
+	add_unfinished(slot);
 }
 
 static void raise_blind_epoch(struct op_slot *slot)
@@ -316,7 +354,7 @@ static void slot_blind(struct op_slot *slot, struct mm_struct *mm)
 	mmgrab(mm);
 	slot->blind_mm[slot->nr_blind] = mm;
 	WRITE_ONCE(slot->nr_blind, slot->nr_blind + 1);
-	atomic_inc(&nr_unfinished);
+	add_unfinished(slot);
 }
 
 /* The @i'th blind unmap is over. The caller drops the mm. */
@@ -349,6 +387,7 @@ static void picture_fill(struct picture *p, const struct vm_area_struct *vma,
 	p->delta = vma_delta(vma);
 	p->vdso = op_vma_is_vdso(vma);
 	p->opener = current;
+	p->lone = is_lone(p->mm);
 	p->file = vma->vm_file;
 	if (p->file)
 		get_file(p->file);
@@ -378,6 +417,7 @@ static bool compare_open(struct op_slot *slot, const struct vm_area_struct *vma,
 				picture_close(slot, p);
 		} else if (p->start <= start && p->last >= last) {
 			known = true;
+			p->lone &= is_lone(p->mm);
 		}
 	}
 	return known;
@@ -534,8 +574,8 @@ static int unmap_notify(struct notifier_block *nb, unsigned long type,
 		atomic_long_inc(&nr_missed);
 		slot_lock(slot);
 		slot_blind(slot, mm);
-		slot->soft_start = 0;
-		slot->soft_last = ULONG_MAX;
+		if (!is_lone(mm))
+			widen_soft(slot, mm, 0, ULONG_MAX);
 		slot_unlock(slot);
 		wake_worker();
 	}
@@ -821,8 +861,8 @@ static unsigned int count_pictures(struct op_slot *slot,
 
 /*
  * Nothing can be told of samples that are older than the last time the slot
- * was blind, or while it is; nor of a soft sample where mappings have changed
- * at all in this run: its epoch was read an unknown time after its address.
+ * was blind, or while it is; nor of a soft sample where another task has changed
+ * mappings in this run: see widen_soft().
  */
 static bool untellable(const struct op_slot *slot, const struct mm_struct *mm,
 		       unsigned long addr, unsigned long epoch, bool soft)
@@ -832,7 +872,8 @@ static bool untellable(const struct op_slot *slot, const struct mm_struct *mm,
 		return true;
 	if (unlikely(mm_is_blind(slot, mm)))
 		return true;
-	return soft && addr >= slot->soft_start && addr <= slot->soft_last;
+	return soft && addr >= slot->soft_start && addr <= slot->soft_last &&
+	       (!slot->soft_mm || slot->soft_mm == mm);
 }
 
 /* A raw answer: what is to be turned into a cookie once no lock is held. */
@@ -1115,6 +1156,24 @@ static void retire_slot(struct op_slot *slot)
 	}
 }
 
+static bool slot_is_unfinished(const struct op_slot *slot)
+{
+	return atomic_read(&slot->nr_open) || READ_ONCE(slot->nr_blind);
+}
+
+static void retire_unfinished(unsigned int i)
+{
+	struct op_slot *slot = &op_slots[i];
+
+	/* a full barrier: see add_unfinished() */
+	if (!test_and_clear_bit(i, unfinished) || !slot_is_unfinished(slot))
+		return;
+	retire_slot(slot);
+	if (slot_is_unfinished(slot))
+		set_bit(i, unfinished);
+	cond_resched();
+}
+
 /**
  * op_pictures_retire() - find the pictures that no new sample will need
  *
@@ -1122,17 +1181,15 @@ static void retire_slot(struct op_slot *slot)
  */
 void op_pictures_retire(void)
 {
-	unsigned int i;
+	unsigned long bits;
+	unsigned int i, bit;
 
 	if (!atomic_read(&nr_unfinished))
 		return;
-	for (i = 0; i < ARRAY_SIZE(op_slots); i++) {
-		struct op_slot *slot = &op_slots[i];
-
-		if (atomic_read(&slot->nr_open) || READ_ONCE(slot->nr_blind)) {
-			retire_slot(slot);
-			cond_resched();
-		}
+	for (i = 0; i < ARRAY_SIZE(unfinished); i++) {
+		bits = READ_ONCE(unfinished[i]);
+		for_each_set_bit(bit, &bits, BITS_PER_LONG)
+			retire_unfinished(i * BITS_PER_LONG + bit);
 	}
 }
 
@@ -1295,6 +1352,7 @@ static void slot_reset(struct op_slot *slot)
 	slot->wanted = NULL;
 	slot->soft_start = ULONG_MAX;
 	slot->soft_last = 0;
+	slot->soft_mm = NULL;
 }
 
 /**
@@ -1402,6 +1460,7 @@ void op_pictures_stop(void)
 	for (i = 0; i < ARRAY_SIZE(op_slots); i++)
 		slot_empty(&op_slots[i]);
 	WARN_ON_ONCE(atomic_read(&nr_unfinished));
+	bitmap_zero(unfinished, ARRAY_SIZE(op_slots));
 	op_pictures_collect();
 	op_pictures_release();
 	for_each_possible_cpu(cpu) {

@@ -3,11 +3,11 @@
  * reader.c - the files buffer and samples
  *
  * One file at a time, of either kind. A read takes units under op_eb.mutex
- * from a copy of the reader's state, lets go of the mutex, copies to the user,
- * and only then makes the copy the state: what a fault kept from the user
- * stays in the buffer. A unit (or a line) that was given in part keeps its
- * place in the buffer until all of it is given; if the file is closed before,
- * the next one gets it whole.
+ * from a copy of the reader's state, gives them to the user, and only then
+ * makes the copy the state: what a fault kept from the user stays in the
+ * buffer. The mutex is let go of where that may wait for a page. A unit (or a
+ * line) that was given in part keeps its place in the buffer until all of it is
+ * given; if the file is closed before, the next one gets it whole.
  *
  * A start may come between taking and committing: then the run has changed,
  * and of what was taken only the rest of a unit is kept.
@@ -24,10 +24,10 @@
 #include "event_buffer.h"
 #include "oprofile.h"
 
-#define BOUNCE_WORDS	(PAGE_SIZE / sizeof(long))
+#define WORDS_AT_ONCE	4096
 
 /* Readers of the binary stream need not know the reserved cookies. */
-static unsigned long public_cookie(unsigned long cookie)
+static __always_inline unsigned long public_cookie(unsigned long cookie)
 {
 	return cookie < OP_COOKIE_FIRST ? OP_NO_COOKIE : cookie;
 }
@@ -42,34 +42,51 @@ static void take_word(struct op_reader *r, unsigned long word)
 	r->unit[r->unit_len++] = word;
 }
 
-/* An escape; what it says is taken over in @r->said. */
-static void take_escape(struct op_reader *r)
+/* How many words an escape has; @cookie: which of them is one, or 0. */
+static __always_inline unsigned int escape_len(unsigned long code,
+					       unsigned int *cookie)
 {
-	unsigned long code = op_eb_word(r->pos + 1);
+	*cookie = 0;
+	switch (code) {
+	case OP_CPU_SWITCH_CODE:
+		return 3;
+	case OP_CTX_SWITCH_CODE:
+		*cookie = 3;
+		return 7;
+	case OP_COOKIE_SWITCH_CODE:
+		*cookie = 2;
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+/* What the escape at @pos says is known from here on. */
+static __always_inline void note_escape(struct op_reader *r, unsigned long pos)
+{
+	unsigned long code = op_eb_word(pos + 1);
 	struct op_said *said = &r->said;
-	unsigned int i, len = 2;
 
 	switch (code) {
 	case OP_CPU_SWITCH_CODE:
-		memset(said, 0, sizeof(*said));
 		said->cpu_known = true;
-		said->context.cpu = op_eb_word(r->pos + 2);
+		said->context_known = false;
+		said->mode_known = false;
+		said->cookie_known = false;
+		said->context.cpu = op_eb_word(pos + 2);
 		r->chain = OP_CHAIN_NONE;
-		len = 3;
 		break;
 	case OP_CTX_SWITCH_CODE:
 		said->context_known = true;
 		said->cookie_known = false;
-		said->context.tid = op_eb_word(r->pos + 2);
-		said->context.app = op_eb_word(r->pos + 3);
-		said->context.tgid = op_eb_word(r->pos + 6);
+		said->context.tid = op_eb_word(pos + 2);
+		said->context.app = op_eb_word(pos + 3);
+		said->context.tgid = op_eb_word(pos + 6);
 		r->chain = OP_CHAIN_NONE;
-		len = 7;
 		break;
 	case OP_COOKIE_SWITCH_CODE:
 		said->cookie_known = true;
-		said->cookie = op_eb_word(r->pos + 2);
-		len = 3;
+		said->cookie = op_eb_word(pos + 2);
 		break;
 	case OP_KERNEL_ENTER_CODE:
 	case OP_USER_ENTER_CODE:
@@ -80,12 +97,18 @@ static void take_escape(struct op_reader *r)
 		r->chain = OP_CHAIN_LEAF;
 		break;
 	}
+}
+
+/* An escape; what it says is taken over in @r->said. */
+static void take_escape(struct op_reader *r)
+{
+	unsigned int i, cookie, len = escape_len(op_eb_word(r->pos + 1), &cookie);
+
 	for (i = 0; i < len; i++)
 		take_word(r, op_eb_word(r->pos + i));
-	if (code == OP_CTX_SWITCH_CODE)
-		r->unit[3] = public_cookie(r->unit[3]);
-	else if (code == OP_COOKIE_SWITCH_CODE)
-		r->unit[2] = public_cookie(r->unit[2]);
+	if (cookie)
+		r->unit[cookie] = public_cookie(r->unit[cookie]);
+	note_escape(r, r->pos);
 	r->pos += len;
 }
 
@@ -269,75 +292,139 @@ static bool take_end(struct op_file *f)
 
 /* ---- buffer ----------------------------------------------------------- */
 
-/* Samples one after the other, as many as fit; there is no unit pending. */
-static unsigned int fill_samples(struct op_reader *r, unsigned long *out,
-				 unsigned int room)
+/* Words to a place of the user's that is in memory. Returns how many were put. */
+static unsigned int put_words(unsigned long __user *to,
+			      const unsigned long *words, unsigned int n)
+{
+	unsigned int i = 0;
+
+	if (!user_write_access_begin(to, n * sizeof(long)))
+		return 0;
+	for (; i < n; i++)
+		unsafe_put_user(words[i], to + i, fault);
+fault:
+	user_write_access_end();
+	return i;
+}
+
+/*
+ * Likewise whole units, that are no part of a call chain; there is none
+ * pending. Adds to @delivered. @fault: a page was missing.
+ */
+static unsigned int put_units(struct op_reader *r, unsigned long __user *to,
+			      unsigned int room, unsigned long *delivered,
+			      bool *fault)
 {
 	/* pairs with the release in op_eb_publish(): the words are there */
-	unsigned long head = smp_load_acquire(&op_eb.head), pos = r->pos;
-	unsigned int n = 0;
+	unsigned long head = smp_load_acquire(&op_eb.head), pos = r->pos, word;
+	const unsigned long *words = op_eb.words;
+	const unsigned long mask = op_eb.mask;
+	unsigned int n = 0, samples = 0, i, len, cookie;
 
+	*fault = true;
+	if (!user_write_access_begin(to, room * sizeof(long)))
+		return 0;
 	while (pos != head && room - n >= 2) {
-		unsigned long word = op_eb_word(pos);
-
-		if (word == OP_ESCAPE_CODE)
+		word = words[pos & mask];
+		if (word != OP_ESCAPE_CODE) {
+			unsafe_put_user(word, to + n, faulted);
+			unsafe_put_user(words[(pos + 1) & mask], to + n + 1,
+					faulted);
+			pos += 2;
+			n += 2;
+			samples++;
+			continue;
+		}
+		word = words[(pos + 1) & mask];
+		len = escape_len(word, &cookie);
+		if (word == OP_TRACE_BEGIN_CODE || room - n < len)
 			break;
-		out[n++] = word;
-		out[n++] = op_eb_word(pos + 1);
-		pos += 2;
+		for (i = 0; i < len; i++) {
+			word = words[(pos + i) & mask];
+			if (cookie && i == cookie)
+				word = public_cookie(word);
+			unsafe_put_user(word, to + n + i, faulted);
+		}
+		note_escape(r, pos);
+		pos += len;
+		n += len;
 	}
+	*fault = false;
+faulted:
+	user_write_access_end();
 	r->pos = pos;
+	*delivered += samples;
 	return n;
 }
 
-/* Fill the bounce buffer with at most @room words. */
-static unsigned int fill_words(struct op_reader *r, unsigned long *out,
-			       unsigned int room, unsigned long *delivered)
+/* What of the unit has been given counts. */
+static void give_of_unit(struct op_reader *r, unsigned int words,
+			 unsigned long *delivered)
 {
-	unsigned int n = 0, samples;
+	r->unit_at += words;
+	if (!unit_pending(r) && r->counts) {
+		(*delivered)++;
+		r->counts = false;
+	}
+}
 
-	*delivered = 0;
+/*
+ * Give what is there, as far as that takes no page fault. Returns words given;
+ * with @r->unit pending where a fault, or the end of @room, came in between.
+ */
+static unsigned int give_present(struct op_reader *r, unsigned long __user *to,
+				 unsigned int room, unsigned long *delivered)
+{
+	unsigned int n = 0, done, len;
+	bool fault = false;
+
+	pagefault_disable();
 	while (n < room) {
 		if (!unit_pending(r) && !r->restate &&
 		    r->chain == OP_CHAIN_NONE) {
-			samples = fill_samples(r, out + n, room - n);
-			n += samples;
-			*delivered += samples / 2;
-			if (n == room)
+			n += put_units(r, to + n, room - n, delivered, &fault);
+			if (n == room || (fault && n))
 				break;
 		}
-		if (!unit_pending(r) && !op_unit_take(r))
+		if ((!unit_pending(r) && !op_unit_take(r)) || fault)
 			break;
-		while (unit_pending(r) && n < room)
-			out[n++] = r->unit[r->unit_at++];
-		if (!unit_pending(r) && r->counts) {
-			(*delivered)++;
-			r->counts = false;
-		}
+		len = min(r->unit_len - r->unit_at, room - n);
+		done = put_words(to + n, r->unit + r->unit_at, len);
+		give_of_unit(r, done, delivered);
+		n += done;
+		if (done < len)
+			break;
 	}
+	pagefault_enable();
 	return n;
 }
 
-/* One bounce buffer's worth. Returns words given, 0 for none, or -EFAULT. */
-static int give_words(struct op_file *f, unsigned long __user *to, size_t words)
+/*
+ * Some words. Where there is a page fault, the mutex is not held meanwhile, and
+ * it is of one unit. Returns words given, 0 for none, or -EFAULT.
+ */
+static int give_words(unsigned long __user *to, size_t words)
 {
-	unsigned long delivered, run;
+	unsigned long delivered = 0, run;
 	struct op_reader r;
-	unsigned int n;
+	unsigned int n, room = min_t(size_t, words, WORDS_AT_ONCE);
 
 	mutex_lock(&op_eb.mutex);
 	r = op_eb.reader;
 	run = op_eb.run;
-	n = fill_words(&r, f->bounce, min_t(size_t, words, BOUNCE_WORDS),
-		       &delivered);
+	n = give_present(&r, to, room, &delivered);
 	/* What is left of a chain may have been all there was. */
-	if (!n)
-		reader_commit(&r, run, 0);
+	if (n || !unit_pending(&r)) {
+		reader_commit(&r, run, delivered);
+		mutex_unlock(&op_eb.mutex);
+		return n;
+	}
 	mutex_unlock(&op_eb.mutex);
-	if (!n)
-		return 0;
-	if (copy_to_user(to, f->bounce, n * sizeof(long)))
+
+	n = min(r.unit_len - r.unit_at, room);
+	if (copy_to_user(to, r.unit + r.unit_at, n * sizeof(long)))
 		return -EFAULT;
+	give_of_unit(&r, n, &delivered);
 	mutex_lock(&op_eb.mutex);
 	reader_commit(&r, run, delivered);
 	mutex_unlock(&op_eb.mutex);
@@ -360,7 +447,7 @@ static ssize_t buffer_read(struct file *file, char __user *to, size_t count,
 		if (n)
 			break;
 		while (done < words) {
-			n = give_words(f, (unsigned long __user *)to + done,
+			n = give_words((unsigned long __user *)to + done,
 				       words - done);
 			if (n <= 0)
 				break;
@@ -521,17 +608,14 @@ static int reader_open(struct file *file, bool text)
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->mutex);
-	if (text)
+	if (text) {
 		f->line = kvmalloc(OP_LINE_MAX, GFP_KERNEL);
-	else
-		f->bounce = kmalloc_array(BOUNCE_WORDS, sizeof(long),
-					  GFP_KERNEL);
-	if (!f->line && !f->bounce) {
-		kfree(f);
-		return -ENOMEM;
+		if (!f->line) {
+			kfree(f);
+			return -ENOMEM;
+		}
 	}
 	if (test_and_set_bit(0, &op_eb.open)) {
-		kfree(f->bounce);
 		kvfree(f->line);
 		kfree(f);
 		return -EBUSY;
@@ -567,7 +651,6 @@ static int reader_release(struct inode *inode, struct file *file)
 	r->restate = r->said.cpu_known;
 	mutex_unlock(&op_eb.mutex);
 	clear_bit_unlock(0, &op_eb.open);
-	kfree(f->bounce);
 	kvfree(f->line);
 	kfree(f);
 	return 0;

@@ -180,11 +180,11 @@ exit_cost()
 ready event=cpu-clock buffer_size=1048576 buffer_watershed=524288
 case $(cat /etc/bench-part) in
 quick)
-	sample_cost user 1000 1000 ;;
+	sample_cost user 4000 1000 ;;
 sample)
 	for hz in 250 1000 10000; do
-		sample_cost user 2000 $hz
-		sample_cost kernel 400 $hz
+		sample_cost user 8000 $hz
+		sample_cost kernel 1600 $hz
 		sample_cost mix 20000 $hz
 		sample_cost libraries 20000 $hz
 	done ;;
