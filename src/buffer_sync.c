@@ -36,7 +36,8 @@
 #define PERIOD_RETRY		max(HZ / 50, 1)	/* while samples are aside */
 #define PERIOD_GRACE		max(HZ / 4, 1)	/* while pictures wait */
 #define ASIDE_MAX		8192
-#define BURST			128		/* records at once */
+#define BURST			128		/* usual records at once */
+#define COST			16		/* of another one, in such */
 #define STOP_GRACE		(HZ / 2)
 
 /**
@@ -461,7 +462,7 @@ static bool drain_ring(int cpu)
 			pos += 2 * usual;
 			if (usual < BURST && pos != end)
 				pos = drain_record(d, ring, pos);
-			n += usual + 1;
+			n += usual + COST;
 		} while (pos != end && n < BURST);
 		/* pairs with the acquire in ring_write() */
 		smp_store_release(&ring->tail, pos);

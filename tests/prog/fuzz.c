@@ -609,6 +609,33 @@ static void start_ticks(void)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/*
+ * What is set at random seldom makes a profile. So that one starts now and then,
+ * whatever it is that the others set meanwhile.
+ */
+static void start_profile(void)
+{
+	static const char *const settings[][2] = {
+		{ "enable", "0" }, { "0/name", "cpu-clock" },
+		{ "0/count", "1000000" }, { "0/kernel", "1" },
+		{ "0/user", "1" }, { "0/enabled", "1" },
+		{ "buffer_watershed", "1" }, { "buffer_size", "131072" },
+		{ "cpu_buffer_size", "8192" }, { "enable", "1" },
+	};
+	char text[32];
+	unsigned int i;
+	int error = 0;
+
+	for (i = 1; i < PROCESSES; i++) {
+		snprintf(text, sizeof(text), "%u/enabled", i);
+		write_text(op_path(text), "0");
+	}
+	for (i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		error = write_text(op_path(settings[i][0]), settings[i][1]);
+	if (!error)
+		my->starts++;
+}
+
 static void fuzz(unsigned int process, unsigned long n, uint64_t seed)
 {
 	struct slot *slot;
@@ -624,6 +651,8 @@ static void fuzz(unsigned int process, unsigned long n, uint64_t seed)
 		die("no pipe: %s", strerror(errno));
 	start_ticks();
 	while (my->done < n) {
+		if (!process && my->done % 300 == 150)
+			start_profile();
 		seed_random(seed, process, my->done);
 		call = random_call();
 		slot = &slots[below(SLOTS)];
