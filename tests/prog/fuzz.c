@@ -289,8 +289,9 @@ static const struct {
 			       EOPNOTSUPP } },
 	[SPLICE] = { "splice", { EAGAIN, EINTR, EINVAL, EBADF, ENOENT,
 				 EOPNOTSUPP, ESPIPE } },
+	/* EOVERFLOW: the VFS, where the position is the last there is */
 	[SENDFILE] = { "sendfile", { EAGAIN, EINTR, EINVAL, EBADF, ENOENT,
-				     EOPNOTSUPP, ESPIPE } },
+				     EOPNOTSUPP, ESPIPE, EOVERFLOW } },
 	[CLOSE] = { "close", { EBADF } },
 	[DUP] = { "dup", { EBADF } },
 	[FCNTL] = { "fcntl", { EBADF } },
