@@ -180,7 +180,7 @@ exit_cost()
 ready event=cpu-clock buffer_size=1048576 buffer_watershed=524288
 case $(cat /etc/bench-part) in
 quick)
-	sample_cost user 4000 1000 ;;
+	sample_cost user 8000 1000 ;;
 sample)
 	for hz in 250 1000 10000; do
 		sample_cost user 8000 $hz
