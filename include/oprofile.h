@@ -507,6 +507,15 @@ extern const struct file_operations op_dcookies_fops;
  */
 extern int op_sync_armed;
 
+/* The worker comes by in time. Any context, with preemption off. */
+static inline void op_sync_arm(struct op_cpu *cpu)
+{
+	if (unlikely(!READ_ONCE(op_sync_armed))) {
+		WRITE_ONCE(op_sync_armed, 1);
+		irq_work_queue(&cpu->work);
+	}
+}
+
 int op_sync_init(void);
 void op_sync_exit(void);
 int op_sync_start(unsigned long words, unsigned long watershed);

@@ -61,6 +61,16 @@ static unsigned long *words_alloc(unsigned long samples)
 			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 }
 
+/* An empty ring; its first record states everything. */
+static void ring_init(struct op_ring *ring, unsigned long *words,
+		      unsigned long size)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->words = words;
+	ring->size = size;
+	atomic_long_set(&ring->restate, 1);
+}
+
 /**
  * op_ring_alloc_cpu() - see to it that a CPU has an empty ring of a size
  * @cpu: a possible CPU on which no counter runs
@@ -81,11 +91,7 @@ int op_ring_alloc_cpu(int cpu, unsigned long samples)
 	if (!words)
 		return -ENOMEM;
 	vfree(ring->words);
-	memset(ring, 0, sizeof(*ring));
-	ring->words = words;
-	ring->size = size;
-	/* the first record states everything */
-	atomic_long_set(&ring->restate, 1);
+	ring_init(ring, words, size);
 	return 0;
 }
 
@@ -145,14 +151,8 @@ void op_rings_reset(void)
 
 	for_each_possible_cpu(cpu) {
 		struct op_ring *ring = &per_cpu(op_cpu, cpu).ring;
-		unsigned long *words = ring->words;
-		unsigned long size = ring->size;
 
-		memset(ring, 0, sizeof(*ring));
-		ring->words = words;
-		ring->size = size;
-		/* the first record states everything */
-		atomic_long_set(&ring->restate, 1);
+		ring_init(ring, ring->words, ring->size);
 	}
 }
 
@@ -275,9 +275,8 @@ static void ring_call_worker(struct op_cpu *cpu, unsigned long used)
 	if (used > ring->size / 2 && !READ_ONCE(ring->kicked)) {
 		WRITE_ONCE(ring->kicked, 1);
 		irq_work_queue(&cpu->work);
-	} else if (!READ_ONCE(op_sync_armed)) {
-		WRITE_ONCE(op_sync_armed, 1);
-		irq_work_queue(&cpu->work);
+	} else {
+		op_sync_arm(cpu);
 	}
 }
 

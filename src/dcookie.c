@@ -364,7 +364,6 @@ static struct cookie *cookie_again(struct cookie *c, struct file *file,
 				   const struct version *version)
 {
 	struct cookie now = {};
-	struct identity id = c->id;
 
 	read_build_id(&now, file);
 	if (now.build_id_len == c->build_id_len &&
@@ -373,7 +372,7 @@ static struct cookie *cookie_again(struct cookie *c, struct file *file,
 		return c;
 	}
 	rhashtable_remove_fast(&by_identity, &c->node, cookie_params);
-	return cookie_new(file, &id);
+	return cookie_new(file, &c->id);
 }
 
 /**

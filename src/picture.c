@@ -371,10 +371,7 @@ static void slot_unblind(struct op_slot *slot, unsigned int i)
 /* See to it that the worker comes by and lets go of what was taken. */
 static void wake_worker(void)
 {
-	if (unlikely(!READ_ONCE(op_sync_armed))) {
-		WRITE_ONCE(op_sync_armed, 1);
-		irq_work_queue(&this_cpu_ptr(&op_cpu)->work);
-	}
+	op_sync_arm(this_cpu_ptr(&op_cpu));
 }
 
 static void picture_fill(struct picture *p, const struct vm_area_struct *vma,
