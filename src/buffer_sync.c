@@ -28,6 +28,7 @@
 
 #include "event_buffer.h"
 #include "oprofile.h"
+#include "test_nmi.h"
 
 /* More frames than this are not written to a ring. */
 #define FRAMES_MAX		127
@@ -522,6 +523,7 @@ static bool sync_pass(bool give_up)
 	bool any = false, over;
 	int cpu;
 
+	op_test_worker(true);
 	op_stats.sync_runs++;
 	/* 0 is no pass */
 	if (!++pass)
@@ -545,6 +547,7 @@ static bool sync_pass(bool give_up)
 		drop_stale();
 		WRITE_ONCE(grace, GRACE_NONE);
 	}
+	op_test_worker(false);
 	return any;
 }
 

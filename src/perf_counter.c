@@ -22,6 +22,7 @@
 #include <linux/workqueue.h>
 
 #include "oprofile.h"
+#include "test_nmi.h"
 
 /* hw.interrupts of a counter that perf has stopped until its next tick */
 #define THROTTLED	(~0ULL)
@@ -189,6 +190,7 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 {
 	const struct source *source = event->overflow_handler_context;
 
+	op_test_nmi();
 	if (unlikely(event->hw.interrupts == THROTTLED))
 		overflow_throttled(source, regs);
 	else

@@ -38,6 +38,7 @@
 #include <linux/string.h>
 
 #include "oprofile.h"
+#include "test_nmi.h"
 
 /**
  * struct probe - a function that tells of an event
@@ -260,11 +261,13 @@ static noinline int tell(struct probe *probe, struct pt_regs *regs)
 {
 	struct op_profile_event event = {};
 
+	op_test_hook(true);
 	if (probe->get(&event, regs, probe->kp.symbol_name))
 		atomic_notifier_call_chain(chains[probe->type], probe->type,
 					   &event);
 	else
 		this_cpu_inc(hits.ignored[probe->number]);
+	op_test_hook(false);
 	return 0;
 }
 

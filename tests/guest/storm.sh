@@ -6,9 +6,9 @@
 # a little while, all of them together, and the same with hardly any room.
 # vm: kernels=6.12 all-kernels=5.10,6.1,6.12,7.3,debug-7.3 cpus=2 mem=1024 timeout=900
 
-# storm-long.sh and storm-long8.sh are this script with other numbers, and
-# storm-code.sh looks at the code itself.
-: "${storm_long:=}" "${storm_code:=}"
+# storm-long.sh and storm-long8.sh are this script with other numbers,
+# storm-code.sh looks at the code itself, and in nmi.sh samples come as NMIs.
+: "${storm_long:=}" "${storm_code:=}" "${storm_nmi:=}"
 : "${storm_period:=100000}" "${storm_factor:=1}"
 enough=100
 # A kernel that checks itself would do nothing but take samples.
@@ -272,6 +272,27 @@ storms_code()
 	ok $? "by their code too: $(value code)"
 }
 
+# nmi_count NUMBER DESCRIPTION: how often that was, by the module's own count.
+nmi_count()
+{
+	local count
+
+	count=$(cut -d ' ' -f "$1" /sys/module/oprofile/parameters/nmi_counts)
+	[ "$count" -ge 10 ]
+	ok $? "$2: $count times"
+}
+
+# Another event, whose handlers are there to be interrupted.
+storms_nmi()
+{
+	op_event 1 cpu-clock 1700000
+	storms_short
+	nmi_count 1 "overflows came as NMIs"
+	nmi_count 2 "they interrupted a handler that wrote to the ring"
+	nmi_count 3 "they interrupted a hook"
+	nmi_count 4 "they interrupted the worker"
+}
+
 storms_long()
 {
 	local storm
@@ -294,11 +315,13 @@ echo 4194304 >/proc/sys/kernel/pid_max
 no_fair_server
 storm-make "$storm_factor"
 ok $? "there are files for the storms"
-load event=cpu-clock count="$storm_period" buffer_size=1048576 \
+load event="${storm_event:=cpu-clock}" count="$storm_period" buffer_size=1048576 \
 	buffer_watershed=786432 cpu_buffer_size=16384
 ok $? "loads"
 if [ -n "$storm_code" ]; then
 	storms_code
+elif [ -n "$storm_nmi" ]; then
+	storms_nmi
 elif [ -z "$storm_long" ]; then
 	storms_short
 	storms_without_room

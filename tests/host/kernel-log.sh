@@ -34,6 +34,22 @@ while IFS= read -r line; do
 	is "$(first_report "$log")" "$text" "reports: $text"
 done <"$lines/reports"
 
+# race FRAME: a report of KCSAN's, and one of another kind behind it.
+race()
+{
+	echo "BUG: KCSAN: data-race in enqueue / dequeue"
+	echo "read to 0xffff888100000000 of 4 bytes by task 1 on cpu 0:"
+	printf ' %s\n' "dequeue+0x1/0x2" "$1+0x1/0x2"
+	echo =====================
+	echo "BUG: another"
+}
+
+race vfs_read >"$log"
+is "$(first_report "$log")" "BUG: another" "a race of the kernel's own is none"
+race vfs_read | sed '$d; s,$, [oprofile],' >"$log"
+is "$(first_report "$log")" "BUG: KCSAN: data-race in enqueue / dequeue [oprofile]" \
+	"one with a frame of ours is"
+
 # verdict JUDGE: of the log on stdin, which ends lines as a serial port does.
 verdict()
 {

@@ -13,9 +13,65 @@ pack()
 		cpio --quiet --null -o -H newc -R 0:0)
 }
 
+# What is for another architecture is built in a chroot with a compiler for that.
+CROSS_SUITE=trixie
+
+# cross_packages ARCH: that, the C library, and QEMU.
+cross_packages()
+{
+	builder_packages "$(builder_of $CROSS_SUITE)" gcc-aarch64-linux-gnu \
+		libc6-dev-arm64-cross qemu-system-arm
+}
+
+# cross_download ARCH DIR PACKAGE: a package of that architecture, with lists of
+# its own: the machine's dpkg need not know the architecture.
+cross_download()
+{
+	local builder arch=$1 dir=$2
+
+	builder=$(builder_of $CROSS_SUITE)
+	[ "$arch" != aarch64 ] || arch=arm64
+	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
+	in_builder "$builder" sh -ec '
+		cd "$1"
+		apt() {
+			apt-get -q -o APT::Sandbox::User=root \
+				-o APT::Architecture="$arch" \
+				-o APT::Architectures="$arch" \
+				-o Dir::State::Lists="$PWD/lists" \
+				-o Dir::Cache="$PWD" "$@"
+		}
+		arch=$2
+		apt update
+		apt download "$3"
+		' sh "$(builder_path "$builder" "$dir")" "$arch" "$3"
+	rm -rf "$dir/lists" "$dir/archives"
+}
+
+# guest_busybox ARCH: prints where a static one is.
+guest_busybox()
+{
+	local dir=$CACHE/guest/busybox-$1
+
+	if [ "$1" = x86_64 ]; then
+		echo /bin/busybox
+		return
+	fi
+	if [ ! -f "$dir/bin/busybox" ]; then
+		rm -rf "$dir"
+		mkdir -p "$dir"
+		retry quietly "$CACHE/apt.log" cross_download "$1" "$dir" \
+			busybox-static
+		dpkg-deb -x "$dir"/*.deb "$dir"
+		[ -e "$dir/bin/busybox" ] || ln -s usr/bin "$dir/bin"
+	fi
+	echo "$dir/bin/busybox"
+}
+
+# guest_base_locked BUSYBOX ARCHIVE
 guest_base_locked()
 {
-	local archive=$1 dir=$CACHE/guest/base applet
+	local archive=$2 dir=$CACHE/guest/base applet
 
 	[ ! -f "$archive" ] || return 0
 	rm -rf "$dir"
@@ -24,7 +80,7 @@ guest_base_locked()
 	mkdir -p "$dir/usr"
 	ln -s ../bin "$dir/usr/bin"
 	ln -s ../bin "$dir/usr/sbin"
-	cp /bin/busybox "$dir/bin/"
+	cp "$1" "$dir/bin/"
 	for applet in $(busybox --list); do
 		[ "$applet" = busybox ] || ln -s busybox "$dir/bin/$applet"
 	done
@@ -36,14 +92,15 @@ guest_base_locked()
 	mv "$archive.new" "$archive"
 }
 
-# guest_base: prints the archive with busybox and init.
+# guest_base ARCH: prints the archive with busybox and init.
 guest_base()
 {
-	local key
+	local busybox key
 
-	key=$(cat /bin/busybox "$ROOT/tests/lib/init" | sha256sum | cut -c 1-16)
 	mkdir -p "$CACHE/guest"
-	locked base guest_base_locked "$CACHE/guest/base-$key.cpio"
+	busybox=$(guest_busybox "$1")
+	key=$(cat "$busybox" "$ROOT/tests/lib/init" | sha256sum | cut -c 1-16)
+	locked base guest_base_locked "$busybox" "$CACHE/guest/base-$key.cpio"
 	echo "$CACHE/guest/base-$key.cpio"
 }
 
@@ -64,11 +121,33 @@ prog_compile()
 		-o "$output" "$source" "$@" $(prog_flags "$source")
 }
 
-# progs_build DIR: compiles tests/prog, shared libraries first. One that doesn't
-# compile is missing in the machine (and fails tests/host/programs.sh).
+# prog_compile_cross OUTPUT SOURCE FLAG...: the same for arm64, of a copy that the
+# chroot sees.
+prog_compile_cross()
+{
+	local output=$1 source=$2 builder copy
+
+	shift 2
+	builder=$(builder_of $CROSS_SUITE)
+	copy=$(dirname "$output")/source
+	[ -d "$copy" ] || {
+		mkdir -p "$copy"
+		cp -r "$ROOT/include" "$ROOT/tests/prog" "$copy/"
+	}
+	# shellcheck disable=SC2046 # flags are words
+	in_builder "$builder" aarch64-linux-gnu-gcc -O1 -g -Wall -Wextra -Werror \
+		-I"$(builder_path "$builder" "$copy/include")" \
+		-L"$(builder_path "$builder" "$(dirname "$output")")" \
+		-o "$(builder_path "$builder" "$output")" \
+		"$(builder_path "$builder" "$copy/prog/${source##*/}")" \
+		"$@" $(prog_flags "$source")
+}
+
+# progs_build DIR [COMPILE]: compiles tests/prog, shared libraries first. One that
+# doesn't compile is missing in the machine (and fails tests/host/programs.sh).
 progs_build()
 {
-	local dir=$1 source name
+	local dir=$1 compile=${2:-prog_compile} source name
 
 	for source in "$ROOT"/tests/prog/*.so.c "$ROOT"/tests/prog/*.c; do
 		[ -e "$source" ] || continue
@@ -78,7 +157,7 @@ progs_build()
 			set -- -shared -fPIC ;;
 		*)	set -- ;;
 		esac
-		[ -e "$dir/$name" ] || prog_compile "$dir/$name" "$source" "$@" ||
+		[ -e "$dir/$name" ] || $compile "$dir/$name" "$source" "$@" ||
 			say "tests/prog: no $name"
 	done
 }
@@ -97,9 +176,25 @@ add_libraries()
 	done
 }
 
+# add_libraries_cross ROOTDIR FILE...: what they name, of the compiler's own.
+add_libraries_cross()
+{
+	local dir=$1 name root=/
+
+	shift
+	[ "$(builder_of $CROSS_SUITE)" = host ] || root=$CACHE/chroots/$CROSS_SUITE
+	for name in ld-linux-aarch64.so.1 $(readelf -d "$@" 2>/dev/null |
+			sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
+		[ -e "$dir/lib/$name" ] ||
+			install -D -m 755 "$root/usr/aarch64-linux-gnu/lib/$name" \
+				"$dir/lib/$name"
+	done
+}
+
 progs_key()
 {
 	{
+		echo "$1"
 		find "$ROOT/tests/prog" "$ROOT/include/uapi" -name '*.[ch]' \
 			-type f -print0 2>/dev/null | LC_ALL=C sort -z |
 			xargs -0 -r sha256sum
@@ -110,7 +205,7 @@ progs_key()
 
 guest_progs_locked()
 {
-	local archive=$1 dir=$CACHE/guest/progs
+	local archive=$1 arch=$2 dir=$CACHE/guest/progs cross=
 
 	if [ -f "$archive" ]; then
 		cat "$archive.log"
@@ -118,12 +213,17 @@ guest_progs_locked()
 	fi
 	rm -rf "$dir"
 	mkdir -p "$dir/bin" "$dir/root/bin" "$dir/root/lib"
-	progs_build "$dir/bin" >"$archive.log" 2>&1
+	if [ "$arch" != x86_64 ]; then
+		cross=_cross
+		cross_packages
+	fi
+	progs_build "$dir/bin" prog_compile$cross >"$archive.log" 2>&1
 	cat "$archive.log"
+	rm -rf "$dir/bin/source"
 	find "$dir/bin" -name 'lib*.so' -exec cp {} "$dir/root/lib/" \;
 	find "$dir/bin" -type f ! -name 'lib*.so' -exec cp {} "$dir/root/bin/" \;
 	if [ -n "$(ls "$dir/root/bin")" ]; then
-		LD_LIBRARY_PATH=$dir/bin add_libraries "$dir/root" "$dir"/bin/*
+		LD_LIBRARY_PATH=$dir/bin add_libraries$cross "$dir/root" "$dir"/bin/*
 	fi
 	pack "$dir/root" >"$archive.new"
 	mv "$archive.new" "$archive"
@@ -131,14 +231,14 @@ guest_progs_locked()
 	find "$CACHE/guest" -name 'progs-*' -mmin +60 ! -path "$archive*" -delete
 }
 
-# guest_progs: prints the archive with the test programs.
+# guest_progs ARCH: prints the archive with the test programs.
 guest_progs()
 {
 	local archive
 
-	archive=$CACHE/guest/progs-$(progs_key).cpio
+	archive=$CACHE/guest/progs-$(progs_key "$1").cpio
 	mkdir -p "$CACHE/guest"
-	locked progs guest_progs_locked "$archive" >&2
+	locked progs guest_progs_locked "$archive" "$1" >&2
 	echo "$archive"
 }
 

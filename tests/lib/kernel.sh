@@ -3,7 +3,7 @@
 #
 # Kernels by name: Debian's own (5.10, 6.1, 6.12, 7.3: whatever its suite's
 # newest is called) and debug ones built from the same suite's source
-# (debug-6.12, debug-7.3).
+# (debug-6.12, debug-7.3; debug-7.3-kcsan, debug-7.3-rt, debug-6.12-arm64).
 # A kernel is a folder in the cache, named after the package version:
 #
 #	bzImage		what boots, unless there is
@@ -18,12 +18,31 @@ KERNEL_MAX_AGE=86400	# seconds until the mirror is asked for a newer one
 # kernel_suite NAME: the Debian release and the suite of it.
 kernel_suite()
 {
-	case ${1#debug-} in
+	case $1 in
 	5.10)	echo bullseye bullseye ;;
 	6.1)	echo bookworm bookworm ;;
-	6.12)	echo trixie trixie ;;
-	7.3)	echo trixie trixie-backports ;;
+	6.12|debug-6.12|debug-6.12-arm64)
+		echo trixie trixie ;;
+	7.3|debug-7.3|debug-7.3-kcsan|debug-7.3-rt)
+		echo trixie trixie-backports ;;
 	*)	die "no such kernel: $1" ;;
+	esac
+}
+
+# kernel_arch NAME: its architecture, by the name that gcc has for it.
+kernel_arch()
+{
+	case $1 in
+	*-arm64) echo aarch64 ;;
+	*)	echo x86_64 ;;
+	esac
+}
+
+# kernel_make_args NAME: what kbuild has to know to build for it on x86-64.
+kernel_make_args()
+{
+	case $1 in
+	*-arm64) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
 	esac
 }
 
@@ -169,10 +188,22 @@ kernel_add_debian()
 	echo "$release" >"$dir/release"
 }
 
+# debug_fragments NAME: its options, each as the last of its fragments has it.
 debug_fragments()
 {
-	cat "$ROOT/tests/kernel/debug.config"
-	cat "$ROOT/tests/kernel/$1.config"
+	local dir=$ROOT/tests/kernel version=${1#debug-} files
+
+	case $version in
+	*-arm64) files=(debug-arm64 "debug-${version%-arm64}") ;;
+	*-*)	files=(debug-x86_64 "debug-${version%-*}" "debug-${version##*-}") ;;
+	*)	files=(debug-x86_64 "debug-$version") ;;
+	esac
+	files=("${files[@]/%/.config}")
+	awk '
+		/^CONFIG_/ { last[substr($0, 1, index($0, "=") - 1)] = $0 }
+		/^# CONFIG_.* is not set$/ { last[$2] = $0 }
+		END { for (option in last) print last[option] }
+	' "$dir/debug.config" "${files[@]/#/$dir/}" | LC_ALL=C sort
 }
 
 # Every line of the fragments must still be true.
@@ -190,11 +221,14 @@ debug_config_lost()
 kernel_add_debug()
 {
 	local name=$1 builder=$2 version=$3 release=$4 dir=$5 source lost inside
+	local args image=arch/x86/boot/bzImage
 
+	read -ra args <<<"$(kernel_make_args "$name")"
+	[[ $name != *-arm64 ]] || image=arch/arm64/boot/Image
 	source=linux-source-$(expr "$release" : '\([0-9]*\.[0-9]*\)')
 	inside=$(builder_path "$builder" "$dir")
 	builder_packages "$builder" bc bison flex gcc libc6-dev libelf-dev \
-		libssl-dev make openssl xz-utils
+		libssl-dev make openssl xz-utils ${args:+gcc-aarch64-linux-gnu}
 	say "getting $source ($version)"
 	kernel_fetch "$builder" "$dir" "$source=$version" \
 		'*/linux-source-*.tar.xz' "$dir/source.tar.xz"
@@ -205,19 +239,21 @@ kernel_add_debug()
 	say "building kernel $name (some minutes)"
 	quietly "$dir/build.log" in_builder "$builder" sh -ec '
 		cd "$1/linux"
-		make -s tinyconfig
+		shift
+		make -s "$@" tinyconfig
 		cat ../fragments >>.config
-		make -s olddefconfig
-		' sh "$inside"
+		make -s "$@" olddefconfig
+		' sh "$inside" "${args[@]}"
 	lost=$(debug_config_lost "$name" "$dir/linux/.config")
 	[ -z "$lost" ] || die "$name: options lost in olddefconfig:
 $lost"
 	quietly "$dir/build.log" in_builder "$builder" sh -ec '
 		cd "$1/linux"
-		make -s -j"$(nproc)" bzImage modules
-		make -s kernelrelease >../release
-		' sh "$inside"
-	cp "$dir/linux/arch/x86/boot/bzImage" "$dir/bzImage"
+		shift
+		make -s -j"$(nproc)" "$@" "${0##*/}" modules
+		make -s "$@" kernelrelease >../release
+		' "$image" "$inside" "${args[@]}"
+	cp "$dir/linux/$image" "$dir/bzImage"
 	debug_trim "$dir/linux"
 	echo "$inside/linux" >"$dir/kdir"
 }
@@ -231,7 +267,8 @@ debug_trim()
 			! -name Makefile ! -name Module.symvers ! -name System.map ! -name certs \
 			! -name arch ! -name include ! -name scripts ! -name tools \
 			-exec rm -rf {} +
-		find arch -mindepth 1 -maxdepth 1 ! -name x86 -exec rm -rf {} +
+		find arch -mindepth 1 -maxdepth 1 ! -name x86 ! -name arm64 \
+			-exec rm -rf {} +
 		find arch include -type f \( -name '*.[oa]' -o -name 'vmlinux*' \) \
 			-delete
 	)

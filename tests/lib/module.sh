@@ -38,12 +38,14 @@ module_sync()
 # module_make DIR TREE ARG...: make in TREE as the builder of kernel DIR sees it.
 module_make()
 {
-	local dir=$1 tree=$2 builder
+	local dir=$1 tree=$2 builder args
 
 	shift 2
 	builder=$(<"$dir/builder")
 	tree=$(builder_path "$builder" "$tree")
-	in_builder "$builder" make -j2 -C "$(<"$dir/kdir")" M="$tree" "$@" modules
+	read -ra args <<<"$(kernel_make_args "$(basename "$(dirname "$dir")")")"
+	in_builder "$builder" make -j2 -C "$(<"$dir/kdir")" M="$tree" \
+		"${args[@]}" "$@" modules
 }
 
 module_build_locked()

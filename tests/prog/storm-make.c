@@ -2,7 +2,7 @@
 /*
  * storm-make [FACTOR]: writes the files that the storms run, and the table that
  * lists them (storm.h), to an empty STORM_DIR. Their code runs FACTOR times as
- * long as it would. x86-64 code.
+ * long as it would. Code for x86-64 and arm64.
  *
  * A program is a static executable at an address that is the same for all of
  * them; it spins, then executes its first argument with the rest as arguments,
@@ -21,7 +21,10 @@
 #include "storm.h"
 
 #define PROGRAM_ADDRESS	0x400000ul
-#define INT3		0xcc
+
+#if defined(__x86_64__)
+#define MACHINE		EM_X86_64
+#define TRAP		0xcc		/* int3 */
 #define DOOR_SIZE	5
 
 /*
@@ -106,6 +109,67 @@ static void fill_pair(unsigned char *slot, unsigned char *jumps,
 	door[0] = 0xe9;
 	memcpy(door + 1, &way, sizeof(way));
 }
+#elif defined(__aarch64__)
+#define MACHINE		EM_AARCH64
+#define TRAP		0		/* udf #0 */
+#define DOOR_SIZE	4
+
+/* The same as above. */
+static const uint32_t program_code[] = {
+	0xf94003e0,		/*	ldr	x0, [sp]		*/
+	0x180001a1,		/*	ldr	w1, 3f			*/
+	0x71000421,		/* 1:	subs	w1, w1, #1		*/
+	0x54ffffe1,		/*	b.ne	1b			*/
+	0xf9400be2,		/*	ldr	x2, [sp, #16]		*/
+	0xb40000c2,		/*	cbz	x2, 2f			*/
+	0x910043e1,		/*	add	x1, sp, #16		*/
+	0x8b000c22,		/*	add	x2, x1, x0, lsl #3	*/
+	0xf9400be0,		/*	ldr	x0, [sp, #16]		*/
+	0xd2801ba8,		/*	mov	x8, #__NR_execve	*/
+	0xd4000001,		/*	svc	#0			*/
+	0xd2800000,		/* 2:	mov	x0, #0			*/
+	0xd2800bc8,		/*	mov	x8, #__NR_exit_group	*/
+	0xd4000001,		/*	svc	#0			*/
+	0,			/* 3:	.word	SPIN			*/
+};
+
+#define SPIN_AT (sizeof(program_code) - 4)
+
+static const uint32_t function_code[] = {
+	0xf1000400,		/* 1:	subs	x0, x0, #1		*/
+	0x54ffffe1,		/*	b.ne	1b			*/
+	0xd65f03c0,		/*	ret				*/
+};
+
+/* The jump from one word to another. */
+static uint32_t jump(const uint32_t *from, const uint32_t *to)
+{
+	return 0x14000000 | ((to - from) & 0x3ffffff);
+}
+
+/*
+ * 1:	mov	w9, #TAG		13 times
+ *	subs	x0, x0, #1
+ *	b.gt	1b
+ *	ret
+ */
+static void fill_pair(unsigned char *slot_bytes, unsigned char *jumps_bytes,
+		      unsigned char *door_bytes, int tag)
+{
+	static const uint32_t tail[] = { 0xf1000400, 0x54fffe4c, 0xd65f03c0 };
+	uint32_t *slot = (uint32_t *)slot_bytes;
+	uint32_t *jumps = (uint32_t *)jumps_bytes;
+	uint32_t *door = (uint32_t *)door_bytes;
+	unsigned int i;
+
+	for (i = 0; i < STORM_SLOT / 4 - 3; i++)
+		slot[i] = 0x52800009 | (tag & 0xffff) << 5;
+	memcpy(slot + i, tail, sizeof(tail));
+	for (i = 0; i < STORM_SLOT / 4; i++)
+		jumps[i] = jump(jumps + i, slot);
+	*door = jump(door, slot);
+}
+#endif
 
 /* What is made: the table, and the number of the next slot. */
 static struct storm_table *table;
@@ -148,10 +212,10 @@ static void write_file(const struct storm_file *file, const void *head,
 static unsigned char *code_page(struct storm_file *file, const void *code,
 				size_t size)
 {
-	static unsigned char page[STORM_PAGE];
+	_Alignas(8) static unsigned char page[STORM_PAGE];
 
 	_Static_assert(sizeof(program_code) <= STORM_SLOT, "too long");
-	memset(page, INT3, sizeof(page));
+	memset(page, TRAP, sizeof(page));
 	memcpy(page + file->start % STORM_PAGE, code, size);
 	file->end = file->start + size;
 	return page;
@@ -163,7 +227,7 @@ static void fill_header(Elf64_Ehdr *e, unsigned int type, unsigned int segments)
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			     ELFDATA2LSB, EV_CURRENT },
 		.e_type = type,
-		.e_machine = EM_X86_64,
+		.e_machine = MACHINE,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(*e),
 		.e_ehsize = sizeof(*e),

@@ -660,6 +660,7 @@ static void step_jit(unsigned int thread)
 			die("mmap: %s", strerror(errno));
 		memcpy(code, pages[i] + worker.files[i]->start % PAGE,
 		       worker.files[i]->end - worker.files[i]->start);
+		__builtin___clear_cache(code, code + STORM_SLOT);
 		protect(at, RX);
 		((void (*)(unsigned long))code)(rounds());
 		if (any(2))
