@@ -112,3 +112,72 @@ builder_packages()
 		'apt-get -q update && apt-get -y -q --no-install-recommends install "$@"' \
 		sh "${missing[@]}"
 }
+
+chroot_download()
+{
+	local builder=$1 dir=$2 package=$3
+
+	# apt's unprivileged user can't write here, and need not.
+	in_builder "$builder" sh -ec 'cd "$1"
+		apt-get -q -o APT::Sandbox::User=root download "$2"' \
+		sh "$(builder_path "$builder" "$dir")" "$package"
+}
+
+chroot_download_updated()
+{
+	in_builder "$1" apt-get -q update && chroot_download "$@"
+}
+
+# chroot_deb BUILDER DIR PACKAGE[=VERSION]: downloads it, prints where it is.
+chroot_deb()
+{
+	local builder=$1 dir=$2 package=$3
+
+	rm -f "$dir"/*.deb
+	quietly "$CACHE/apt.log" chroot_download "$builder" "$dir" "$package" \
+		2>/dev/null ||
+		retry quietly "$CACHE/apt.log" \
+			chroot_download_updated "$builder" "$dir" "$package"
+	echo "$dir"/*.deb
+}
+
+# What is for other architectures is built in this chroot, whatever the host is.
+CROSS_CHROOT=trixie
+
+# debian_arch ARCH: Debian's name for what gcc calls that.
+debian_arch()
+{
+	case $1 in
+	aarch64) echo arm64 ;;
+	i686)	echo i386 ;;
+	*)	echo amd64 ;;
+	esac
+}
+
+# chroot_arch SUITE ARCH: its apt knows packages of that architecture too.
+chroot_arch()
+{
+	local arch
+
+	arch=$(debian_arch "$2")
+	chroot_prepare "$1"
+	! grep -qx "$arch" "$CACHE/chroots/$1/var/lib/dpkg/arch" 2>/dev/null ||
+		return 0
+	retry quietly "$CACHE/apt-$1.log" in_builder "$1" sh -ec '
+		dpkg --add-architecture "$1"
+		apt-get -q update' sh "$arch"
+}
+
+# cross_prepare ARCH: a compiler for it, its C library, and QEMU.
+cross_prepare()
+{
+	local arch
+
+	arch=$(debian_arch "$1")
+	chroot_arch "$CROSS_CHROOT" "$1"
+	case $1 in
+	aarch64) builder_packages "$CROSS_CHROOT" qemu-system-arm ;;
+	*)	builder_packages "$CROSS_CHROOT" qemu-system-x86 ;;
+	esac
+	builder_packages "$CROSS_CHROOT" "gcc-$1-linux-gnu" "libc6-dev-$arch-cross"
+}

@@ -13,56 +13,22 @@ pack()
 		cpio --quiet --null -o -H newc -R 0:0)
 }
 
-# What is for another architecture is built in a chroot with a compiler for that.
-CROSS_SUITE=trixie
-
-# cross_packages ARCH: that, the C library, and QEMU.
-cross_packages()
-{
-	builder_packages "$(builder_of $CROSS_SUITE)" gcc-aarch64-linux-gnu \
-		libc6-dev-arm64-cross qemu-system-arm
-}
-
-# cross_download ARCH DIR PACKAGE: a package of that architecture, with lists of
-# its own: the machine's dpkg need not know the architecture.
-cross_download()
-{
-	local builder arch=$1 dir=$2
-
-	builder=$(builder_of $CROSS_SUITE)
-	[ "$arch" != aarch64 ] || arch=arm64
-	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
-	in_builder "$builder" sh -ec '
-		cd "$1"
-		apt() {
-			apt-get -q -o APT::Sandbox::User=root \
-				-o APT::Architecture="$arch" \
-				-o APT::Architectures="$arch" \
-				-o Dir::State::Lists="$PWD/lists" \
-				-o Dir::Cache="$PWD" "$@"
-		}
-		arch=$2
-		apt update
-		apt download "$3"
-		' sh "$(builder_path "$builder" "$dir")" "$arch" "$3"
-	rm -rf "$dir/lists" "$dir/archives"
-}
-
 # guest_busybox ARCH: prints where a static one is.
 guest_busybox()
 {
-	local dir=$CACHE/guest/busybox-$1
+	local dir=$CACHE/guest/busybox-$1 deb
 
 	if [ "$1" = x86_64 ]; then
 		echo /bin/busybox
 		return
 	fi
 	if [ ! -f "$dir/bin/busybox" ]; then
+		cross_prepare "$1"
 		rm -rf "$dir"
 		mkdir -p "$dir"
-		retry quietly "$CACHE/apt.log" cross_download "$1" "$dir" \
-			busybox-static
-		dpkg-deb -x "$dir"/*.deb "$dir"
+		deb=$(chroot_deb "$CROSS_CHROOT" "$dir" \
+			"busybox-static:$(debian_arch "$1")")
+		dpkg-deb -x "$deb" "$dir"
 		[ -e "$dir/bin/busybox" ] || ln -s usr/bin "$dir/bin"
 	fi
 	echo "$dir/bin/busybox"
@@ -121,25 +87,25 @@ prog_compile()
 		-o "$output" "$source" "$@" $(prog_flags "$source")
 }
 
-# prog_compile_cross OUTPUT SOURCE FLAG...: the same for arm64, of a copy that the
-# chroot sees.
+# prog_compile_cross OUTPUT SOURCE FLAG...: the same for another architecture, of
+# a copy that the chroot sees, where $cross is that architecture.
 prog_compile_cross()
 {
-	local output=$1 source=$2 builder copy
+	local output=$1 source=$2 copy
 
 	shift 2
-	builder=$(builder_of $CROSS_SUITE)
 	copy=$(dirname "$output")/source
 	[ -d "$copy" ] || {
 		mkdir -p "$copy"
 		cp -r "$ROOT/include" "$ROOT/tests/prog" "$copy/"
 	}
 	# shellcheck disable=SC2046 # flags are words
-	in_builder "$builder" aarch64-linux-gnu-gcc -O1 -g -Wall -Wextra -Werror \
-		-I"$(builder_path "$builder" "$copy/include")" \
-		-L"$(builder_path "$builder" "$(dirname "$output")")" \
-		-o "$(builder_path "$builder" "$output")" \
-		"$(builder_path "$builder" "$copy/prog/${source##*/}")" \
+	in_builder "$CROSS_CHROOT" "$cross-linux-gnu-gcc" \
+		-O1 -g -Wall -Wextra -Werror \
+		-I"$(builder_path "$CROSS_CHROOT" "$copy/include")" \
+		-L"$(builder_path "$CROSS_CHROOT" "$(dirname "$output")")" \
+		-o "$(builder_path "$CROSS_CHROOT" "$output")" \
+		"$(builder_path "$CROSS_CHROOT" "$copy/prog/${source##*/}")" \
 		"$@" $(prog_flags "$source")
 }
 
@@ -179,15 +145,15 @@ add_libraries()
 # add_libraries_cross ROOTDIR FILE...: what they name, of the compiler's own.
 add_libraries_cross()
 {
-	local dir=$1 name root=/
+	local dir=$1 name
 
 	shift
-	[ "$(builder_of $CROSS_SUITE)" = host ] || root=$CACHE/chroots/$CROSS_SUITE
-	for name in ld-linux-aarch64.so.1 $(readelf -d "$@" 2>/dev/null |
-			sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
-		[ -e "$dir/lib/$name" ] ||
-			install -D -m 755 "$root/usr/aarch64-linux-gnu/lib/$name" \
-				"$dir/lib/$name"
+	for name in $(readelf -dl "$@" 2>/dev/null | sed -n \
+			-e 's,.*\[.* interpreter: /lib/\(.*\)\],\1,p' \
+			-e 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
+		[ -e "$dir/lib/$name" ] || install -D -m 755 \
+			"$CACHE/chroots/$CROSS_CHROOT/usr/$cross-linux-gnu/lib/$name" \
+			"$dir/lib/$name"
 	done
 }
 
@@ -205,7 +171,7 @@ progs_key()
 
 guest_progs_locked()
 {
-	local archive=$1 arch=$2 dir=$CACHE/guest/progs cross=
+	local archive=$1 arch=$2 dir=$CACHE/guest/progs cross='' other=
 
 	if [ -f "$archive" ]; then
 		cat "$archive.log"
@@ -214,16 +180,17 @@ guest_progs_locked()
 	rm -rf "$dir"
 	mkdir -p "$dir/bin" "$dir/root/bin" "$dir/root/lib"
 	if [ "$arch" != x86_64 ]; then
-		cross=_cross
-		cross_packages
+		cross=$arch
+		other=_cross
+		cross_prepare "$arch"
 	fi
-	progs_build "$dir/bin" prog_compile$cross >"$archive.log" 2>&1
+	progs_build "$dir/bin" prog_compile$other >"$archive.log" 2>&1
 	cat "$archive.log"
 	rm -rf "$dir/bin/source"
 	find "$dir/bin" -name 'lib*.so' -exec cp {} "$dir/root/lib/" \;
 	find "$dir/bin" -type f ! -name 'lib*.so' -exec cp {} "$dir/root/bin/" \;
 	if [ -n "$(ls "$dir/root/bin")" ]; then
-		LD_LIBRARY_PATH=$dir/bin add_libraries$cross "$dir/root" "$dir"/bin/*
+		LD_LIBRARY_PATH=$dir/bin add_libraries$other "$dir/root" "$dir"/bin/*
 	fi
 	pack "$dir/root" >"$archive.new"
 	mv "$archive.new" "$archive"

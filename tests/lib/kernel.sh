@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Kernels by name: Debian's own (5.10, 6.1, 6.12, 7.3: whatever its suite's
-# newest is called) and debug ones built from the same suite's source
+# newest is called; 6.12-rt, 7.3-rt, 6.1-686-pae, 6.12-arm64: those of other
+# flavours) and debug ones built from the same suite's source
 # (debug-6.12, debug-7.3; debug-7.3-kcsan, debug-7.3-rt, debug-6.12-arm64).
 # A kernel is a folder in the cache, named after the package version:
 #
@@ -20,10 +21,11 @@ kernel_suite()
 {
 	case $1 in
 	5.10)	echo bullseye bullseye ;;
-	6.1)	echo bookworm bookworm ;;
-	6.12|debug-6.12|debug-6.12-arm64)
+	6.1|6.1-686-pae)
+		echo bookworm bookworm ;;
+	6.12|6.12-rt|6.12-arm64|debug-6.12|debug-6.12-arm64)
 		echo trixie trixie ;;
-	7.3|debug-7.3|debug-7.3-kcsan|debug-7.3-rt)
+	7.3|7.3-rt|debug-7.3|debug-7.3-kcsan|debug-7.3-rt)
 		echo trixie trixie-backports ;;
 	*)	die "no such kernel: $1" ;;
 	esac
@@ -34,46 +36,82 @@ kernel_arch()
 {
 	case $1 in
 	*-arm64) echo aarch64 ;;
+	*-686-pae) echo i686 ;;
 	*)	echo x86_64 ;;
 	esac
+}
+
+# kernel_flavour NAME: Debian's name for its configuration.
+kernel_flavour()
+{
+	case $1 in
+	debug-*) echo amd64 ;;
+	*-rt)	echo rt-amd64 ;;
+	*-686-pae) echo 686-pae ;;
+	*-arm64) echo arm64 ;;
+	*)	echo amd64 ;;
+	esac
+}
+
+# kernel_builder NAME: who builds for it. The host has only its own architecture.
+kernel_builder()
+{
+	local release suite
+
+	read -r release suite <<<"$(kernel_suite "$1")"
+	if [ "$(kernel_arch "$1")" = x86_64 ]; then
+		builder_of "$release"
+	else
+		echo "$release"
+	fi
+}
+
+# kernel_colon NAME: what follows the name of a package for it where the builder
+# is of another architecture.
+kernel_colon()
+{
+	local arch
+
+	arch=$(kernel_arch "$1")
+	[ "$arch" = x86_64 ] || [[ $1 == debug-* ]] || echo ":$(debian_arch "$arch")"
 }
 
 # kernel_make_args NAME: what kbuild has to know to build for it on x86-64.
 kernel_make_args()
 {
-	case $1 in
-	*-arm64) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
+	case $(kernel_arch "$1") in
+	aarch64) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
+	i686)	echo ARCH=i386 ;;
 	esac
 }
 
 # boot_packages NAME: what this machine needs to build for that kernel and boot it.
 boot_packages()
 {
-	local release suite
-
-	read -r release suite <<<"$(kernel_suite "$1")"
 	echo busybox-static cpio gcc libc6-dev make qemu-system-x86 xz-utils zstd
-	case $(builder_of "$release")/$1 in
+	case $(kernel_builder "$1")/$1 in
 	host/debug-*)	;;
 	host/*)		echo linux-headers-amd64 ;;
 	*)		echo debian-archive-keyring mmdebstrap mount ;;
 	esac
 }
 
-# kernel_candidate BUILDER SUITE: "version release" of its newest headers.
+# kernel_candidate NAME: "version release" of its newest headers.
 kernel_candidate()
 {
-	local builder=$1 suite=$2 version release prefer=()
+	local builder release suite version package prefer=()
 
+	builder=$(kernel_builder "$1")
+	read -r release suite <<<"$(kernel_suite "$1")"
+	package=linux-headers-$(kernel_flavour "$1")$(kernel_colon "$1")
 	# A release itself must not be preferred to its security updates.
 	case $suite in
 	*-*)	prefer=(-o "APT::Default-Release=$suite") ;;
 	esac
 	version=$(in_builder "$builder" apt-cache "${prefer[@]}" \
-			policy linux-headers-amd64 |
+			policy "$package" |
 		awk '$1 == "Candidate:" { print $2 }')
-	release=$(in_builder "$builder" apt-cache \
-			show "linux-headers-amd64=$version" |
+	release=$(in_builder "$builder" apt-cache show "$package=$version" |
 		sed -n 's/^Depends:.*linux-headers-\([0-9][^ ,]*\).*/\1/p')
 	[ -n "$release" ] || return 1
 	echo "$version $release"
@@ -90,53 +128,27 @@ kernel_installed()
 	echo "$version $release"
 }
 
-kernel_download()
-{
-	local builder=$1 dir=$2 package=$3
-
-	# apt's unprivileged user can't write here, and need not.
-	in_builder "$builder" sh -ec 'cd "$1"
-		apt-get -q -o APT::Sandbox::User=root download "$2"' \
-		sh "$(builder_path "$builder" "$dir")" "$package"
-}
-
-kernel_download_updated()
-{
-	in_builder "$1" apt-get -q update && kernel_download "$@"
-}
-
-# kernel_deb BUILDER DIR PACKAGE=VERSION: downloads it, prints where it is.
-kernel_deb()
-{
-	local builder=$1 dir=$2 package=$3
-
-	rm -f "$dir"/*.deb
-	quietly "$CACHE/apt.log" kernel_download "$builder" "$dir" "$package" \
-		2>/dev/null ||
-		retry quietly "$CACHE/apt.log" \
-			kernel_download_updated "$builder" "$dir" "$package"
-	echo "$dir"/*.deb
-}
-
 # kernel_fetch BUILDER DIR PACKAGE=VERSION MEMBER FILE: one file of a package, by
 # a pattern of its name there.
 kernel_fetch()
 {
 	local builder=$1 dir=$2 package=$3 member=$4 file=$5 deb
 
-	deb=$(kernel_deb "$builder" "$dir" "$package")
+	deb=$(chroot_deb "$builder" "$dir" "$package")
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "$member" >"$file"
 	[ -s "$file" ] || die "nothing like $member in $package"
 	rm -f "$deb"
 }
 
-# kernel_package BUILDER VERSION RELEASE PART: the package with that part of a
+# kernel_package NAME VERSION RELEASE PART: the package with that part of a
 # kernel (binary, modules). Newer ones have one for each, apart from what
 # installs them; in older ones all is in the image's.
 kernel_package()
 {
-	local builder=$1 version=$2 release=$3 package
+	local builder version=$2 release=$3 package
 
+	builder=$(kernel_builder "$1")
+	release+=$(kernel_colon "$1")
 	package=linux-$4-$release=$version
 	in_builder "$builder" apt-cache show "$package" >"$CACHE/apt.log" 2>&1 ||
 		package=linux-image-$release=$version
@@ -170,15 +182,35 @@ kernel_unpack()
 	[ "$(head -c 4 "$1/vmlinux")" = $'\177ELF' ] || rm -f "$1/vmlinux"
 }
 
+# kernel_foreign_headers NAME BUILDER VERSION RELEASE DIR: apt would install them
+# with a compiler that doesn't run here. All but a configuration is the same for
+# each architecture, or kbuild's programs of this one.
+kernel_foreign_headers()
+{
+	local name=$1 builder=$2 version=$3 release=$4 dir=$5 deb kbuild
+
+	deb=$(chroot_deb "$builder" "$dir" \
+		"linux-headers-$release$(kernel_colon "$name")=$version")
+	kbuild=$(dpkg-deb -f "$deb" Depends | grep -o 'linux-kbuild-[^ ,(]*')
+	builder_packages "$builder" "$kbuild" \
+		"linux-headers-${release%-"$(kernel_flavour "$name")"}-common=$version"
+	dpkg-deb --fsys-tarfile "$deb" |
+		tar -C "$CACHE/chroots/$builder" -x --keep-directory-symlink
+	rm -f "$deb"
+}
+
 # kernel_add_debian NAME BUILDER VERSION RELEASE DIR
 kernel_add_debian()
 {
-	local builder=$2 version=$3 release=$4 dir=$5 image
+	local name=$1 builder=$2 version=$3 release=$4 dir=$5 image
 
 	say "getting kernel $release ($version)"
-	[ "$builder" = host ] ||
+	if [ -n "$(kernel_colon "$name")" ]; then
+		kernel_foreign_headers "$@"
+	elif [ "$builder" != host ]; then
 		builder_packages "$builder" "linux-headers-$release=$version"
-	image=$(kernel_package "$builder" "$version" "$release" binary)
+	fi
+	image=$(kernel_package "$name" "$version" "$release" binary)
 	# Some headers bring it along.
 	cp "$CACHE/chroots/$builder/boot/vmlinuz-$release" "$dir/bzImage" \
 		2>/dev/null ||
@@ -308,22 +340,24 @@ kernel_set_current()
 # Asks the mirror, adds what is new. Without a network, what is there will do.
 kernel_refresh()
 {
-	local name=$1 release suite builder found dir key
+	local name=$1 builder found dir key
 
-	read -r release suite <<<"$(kernel_suite "$name")"
-	builder=$(builder_of "$release")
+	builder=$(kernel_builder "$name")
 	if [ "$builder" = host ]; then
 		case $name in
-		debug-*)	found=$(kernel_candidate host "$suite") ||
+		debug-*)	found=$(kernel_candidate "$name") ||
 				retry quietly "$CACHE/apt.log" apt-get -q update
-				found=$(kernel_candidate host "$suite") ;;
+				found=$(kernel_candidate "$name") ;;
 		*)	found=$(kernel_installed) ;;
 		esac
 	else
 		locked "chroot-$builder" chroot_prepare "$builder"
 		chroot_refresh "$builder" || [ ! -e "$CACHE/kernels/$name/current" ] ||
 			say "no mirror: kernel $name stays as it is"
-		found=$(kernel_candidate "$builder" "$suite")
+		[ "$(kernel_arch "$name")" = x86_64 ] ||
+			locked "chroot-$builder" chroot_arch "$builder" \
+				"$(kernel_arch "$name")"
+		found=$(kernel_candidate "$name")
 	fi
 	[ -n "$found" ] || die "$name: no candidate version"
 	# shellcheck disable=SC2086 # two words
@@ -395,8 +429,9 @@ kernel_modules_tree()
 		return
 	fi
 	say "getting the modules of kernel $release ($version)"
-	deb=$(kernel_deb "$builder" "$dir/kmods" \
-		"$(kernel_package "$builder" "$version" "$release" modules)")
+	deb=$(chroot_deb "$builder" "$dir/kmods" \
+		"$(kernel_package "$(basename "$(dirname "$dir")")" "$version" \
+			"$release" modules)")
 	KERNEL_TREE=$dir/kmods/tree
 	mkdir -p "$KERNEL_TREE"
 	dpkg-deb --fsys-tarfile "$deb" |

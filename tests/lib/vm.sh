@@ -11,28 +11,28 @@
 # all their CPUs share a thread.
 qemu_choose()
 {
-	local version root=$CACHE/chroots/trixie
+	local arch=$1 version root=$CACHE/chroots/trixie
 
-	QEMU=("qemu-system-$1")
+	# which runs 32-bit kernels too
+	[ "$arch" != i686 ] || arch=x86_64
+	QEMU=("qemu-system-$arch")
 	QEMU_TCG=tcg
-	if [ "$1" = x86_64 ]; then
+	if [ "$arch" = x86_64 ]; then
 		[ "$2" != 1 ] || return 0
 		version=$("${QEMU[@]}" --version |
 			sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p')
 		[ "$(printf '%s\n' "$version" 8.1 | sort -V | head -n 1)" != 8.1 ] ||
 			return 0
-	else
-		[ "$(builder_of "$CROSS_SUITE")" != host ] || return 0
 	fi
 	if [ "$(id -u)" = 0 ]; then
-		locked chroot-trixie qemu_chroot "$1"
-	elif [ ! -x "$root/usr/bin/qemu-system-$1" ]; then
+		locked chroot-trixie qemu_chroot "$arch"
+	elif [ ! -x "$root/usr/bin/qemu-system-$arch" ]; then
 		QEMU_TCG=tcg,thread=single
 		return 0
 	fi
 	QEMU=("$root/lib64/ld-linux-x86-64.so.2" --library-path
 		"$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu"
-		"$root/usr/bin/qemu-system-$1"
+		"$root/usr/bin/qemu-system-$arch"
 		-L "$root/usr/share/qemu" -L "$root/usr/share/seabios")
 }
 
@@ -42,7 +42,7 @@ qemu_chroot()
 	if [ "$1" = x86_64 ]; then
 		builder_packages trixie qemu-system-x86
 	else
-		cross_packages
+		cross_prepare "$1"
 	fi
 }
 
@@ -61,7 +61,7 @@ vm_qemu()
 		accel=$QEMU_TCG
 	else
 		cpu=host
-		QEMU=("qemu-system-$arch")
+		QEMU=("qemu-system-$(uname -m)")
 	fi
 	timeout --foreground --kill-after=5 "$timeout" \
 		"${QEMU[@]}" -machine "$machine" -accel "$accel" -cpu "$cpu" \
@@ -77,15 +77,15 @@ vm_serials()
 	VM_SERIALS=(-serial "file:$2")
 	shift 2
 	# The console of others is none of them: one stands in its place.
-	[ "$arch" = x86_64 ] ||
-		VM_SERIALS+=(-chardev null,id=port0 -device pci-serial,chardev=port0)
+	[ "$arch" != aarch64 ] ||
+		VM_SERIALS+=(-chardev "null,id=port0" -device "pci-serial,chardev=port0")
 	for file; do
 		n=$((n + 1))
-		if [ "$arch" = x86_64 ]; then
-			VM_SERIALS+=(-serial "file:$file")
-		else
+		if [ "$arch" = aarch64 ]; then
 			VM_SERIALS+=(-chardev "file,id=port$n,path=$file"
 				-device "pci-serial,chardev=port$n")
+		else
+			VM_SERIALS+=(-serial "file:$file")
 		fi
 	done
 }
@@ -98,7 +98,7 @@ vm_append()
 
 	shift
 	own="console=ttyS0 tsc=reliable no_timer_check"
-	[ "$arch" = x86_64 ] || own="console=ttyAMA0 irqchip.gicv3_pseudo_nmi=1"
+	[ "$arch" != aarch64 ] || own="console=ttyAMA0 irqchip.gicv3_pseudo_nmi=1"
 	echo "$own loglevel=8 panic=-1 oops=panic mitigations=off" \
 		"8250.nr_uarts=4 rdinit=/init $*"
 }
