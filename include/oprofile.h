@@ -593,6 +593,12 @@ struct op_stats {
 
 extern struct op_stats op_stats;
 
+/* Its writers exclude one another; files are read at any time. */
+static inline void op_count(unsigned long *counter, unsigned long n)
+{
+	WRITE_ONCE(*counter, *counter + n);
+}
+
 void op_stats_reset(void);
 void op_stats_create_files(struct dentry *root);
 

@@ -127,13 +127,13 @@ static void count_lost(enum op_found why)
 {
 	switch (why) {
 	case OP_BUSY:
-		op_stats.lost_mmap_lock++;
+		op_count(&op_stats.lost_mmap_lock, 1);
 		break;
 	case OP_NO_MM:
-		op_stats.lost_no_mm++;
+		op_count(&op_stats.lost_no_mm, 1);
 		break;
 	default:
-		op_stats.lost_no_mapping++;
+		op_count(&op_stats.lost_no_mapping, 1);
 		break;
 	}
 }
@@ -213,7 +213,7 @@ static enum op_found settle(const struct subject *s, struct drain *d,
 			return OP_FOUND;
 		}
 		if (unlikely(entries[0].offset == OP_ESCAPE_CODE)) {
-			op_stats.lost_no_cookie++;
+			op_count(&op_stats.lost_no_cookie, 1);
 			return OP_FOUND;
 		}
 	}
@@ -224,7 +224,7 @@ static enum op_found settle(const struct subject *s, struct drain *d,
 		    (locate(s, d, addr[i], header & OP_REC_SOFT,
 			    &entries[n]) != OP_FOUND ||
 		     entries[n].offset == OP_ESCAPE_CODE)) {
-			op_stats.bt_lost_no_mapping++;
+			op_count(&op_stats.bt_lost_no_mapping, 1);
 			continue;
 		}
 		n++;
@@ -524,7 +524,7 @@ static bool sync_pass(bool give_up)
 	int cpu;
 
 	op_test_worker(true);
-	op_stats.sync_runs++;
+	op_count(&op_stats.sync_runs, 1);
 	/* 0 is no pass */
 	if (!++pass)
 		pass++;

@@ -243,7 +243,7 @@ static __always_inline bool ring_write_usual(struct op_ring *ring,
 	unsigned long *words = ring->words;
 	unsigned long head;
 
-	if (unlikely(ring->nest))
+	if (unlikely(READ_ONCE(ring->nest)))
 		return false;
 	WRITE_ONCE(ring->nest, 1);
 	barrier();
@@ -292,7 +292,7 @@ static noinline void ring_write(struct op_cpu *cpu, unsigned long header,
 	unsigned int i, n, nr_frames = header >> OP_REC_FRAMES_SHIFT;
 	int nest;
 
-	nest = ring->nest + 1;
+	nest = READ_ONCE(ring->nest) + 1;
 	WRITE_ONCE(ring->nest, nest);
 	barrier();
 	nested = nest > 1;

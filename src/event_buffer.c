@@ -106,7 +106,7 @@ int op_eb_start(unsigned long words, unsigned long watershed)
 		op_eb.reader.unit_len = 0;
 	op_eb.reader.counts = false;
 	op_eb.reader.chain = OP_CHAIN_NONE;
-	op_stats.delivered = 0;
+	WRITE_ONCE(op_stats.delivered, 0);
 	op_eb.reader.restate = false;
 	mutex_unlock(&op_eb.mutex);
 
@@ -217,13 +217,13 @@ static void count_overflow(void)
 	static bool known;
 
 	if (known)
-		op_stats.lost_event_overflow++;
+		op_count(&op_stats.lost_event_overflow, 1);
 	known = true;
 }
 #else
 static void count_overflow(void)
 {
-	op_stats.lost_event_overflow++;
+	op_count(&op_stats.lost_event_overflow, 1);
 }
 #endif
 

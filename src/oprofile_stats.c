@@ -26,13 +26,13 @@ void op_stats_reset(void)
 {
 	int cpu;
 
-	op_stats.lost_no_mm = 0;
-	op_stats.lost_no_mapping = 0;
-	op_stats.lost_mmap_lock = 0;
-	op_stats.lost_no_cookie = 0;
-	op_stats.lost_event_overflow = 0;
-	op_stats.bt_lost_no_mapping = 0;
-	op_stats.sync_runs = 0;
+	WRITE_ONCE(op_stats.lost_no_mm, 0);
+	WRITE_ONCE(op_stats.lost_no_mapping, 0);
+	WRITE_ONCE(op_stats.lost_mmap_lock, 0);
+	WRITE_ONCE(op_stats.lost_no_cookie, 0);
+	WRITE_ONCE(op_stats.lost_event_overflow, 0);
+	WRITE_ONCE(op_stats.bt_lost_no_mapping, 0);
+	WRITE_ONCE(op_stats.sync_runs, 0);
 	for_each_possible_cpu(cpu) {
 		struct op_cpu *c = &per_cpu(op_cpu, cpu);
 

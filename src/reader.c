@@ -222,7 +222,7 @@ static void reader_commit(const struct op_reader *r, unsigned long run,
 		return;
 	}
 	op_eb.reader = *r;
-	op_stats.delivered += delivered;
+	op_count(&op_stats.delivered, delivered);
 	/* pairs with the acquire in room_for(): the words were read */
 	smp_store_release(&op_eb.tail, unit_pending(r) ? r->unit_pos : r->pos);
 	if (!unit_pending(r) && r->pos == op_eb.head)

@@ -254,6 +254,9 @@ echo 4194304 >/proc/sys/kernel/pid_max
 # The kernel begins to look for memory long before there is none.
 echo 1000 >/proc/sys/vm/watermark_scale_factor
 no_fair_server
+# Where KCSAN is, it looks at one access in so many.
+[ ! -e /sys/module/kcsan/parameters/skip_watch ] ||
+	echo 1000 >/sys/module/kcsan/parameters/skip_watch
 storm-make
 ok $? "there are files for the storms"
 event=cpu-clock
