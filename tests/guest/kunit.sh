@@ -3,7 +3,7 @@
 #
 # The unit tests (kunit/): a test here for each case. The kernel shows each
 # suite's KTAP in debugfs.
-# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3,debug-7.3-kcsan,debug-7.3-rt,debug-6.12-arm64 make=KUNIT=1 timeout=300
+# vm: kernels=debug-7.3 all-kernels=debug make=KUNIT=1 timeout=300
 
 . ./lib.sh
 

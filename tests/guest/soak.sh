@@ -8,7 +8,7 @@
 # Two minutes, or ten at length ("make soak"), and at least until all of that has
 # happened. Its order comes from a seed, which OPROFILE_SEED sets: the same seed
 # brings the same disturbances, though not at the same instants.
-# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3,debug-7.3-kcsan,debug-7.3-rt,debug-6.12-arm64 cpus=4 mem=1280 mods=optest timeout=2400
+# vm: kernels=debug-7.3 all-kernels=debug cpus=4 mem=1280 mods=optest timeout=2400
 
 . ./lib.sh
 

@@ -3,7 +3,7 @@
 #
 # The tools that the debug kernels look with really look: each finds a bug of its
 # kind. tests/boot judges that, with what judges every other test's log.
-# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3,debug-7.3-kcsan,debug-7.3-rt,debug-6.12-arm64 cpus=2 mods=opbug planted=yes append=kasan_multi_shot timeout=600
+# vm: kernels=debug-7.3 all-kernels=debug cpus=2 mods=opbug planted=yes append=kasan_multi_shot timeout=600
 
 . ./lib.sh
 
