@@ -9,12 +9,13 @@
 
 ENABLE=/sys/module/oprofile/parameters/enable
 
-# enable VALUE
-enable()
+# switch VALUE
+switch()
 {
 	echo "$1" >$ENABLE
 }
 
+# shellcheck disable=SC2317 # for wait_for
 has_data()
 {
 	[ -s "$1" ]
@@ -35,7 +36,7 @@ ok $? "it refuses a write to buffer_size"
 ok $? "it refuses a write to dump"
 is "$(cat $ENABLE)" 0 "nothing is enabled"
 
-enable 1
+switch 1
 ok $? "the parameter can be written"
 is "$(cat $ENABLE)" 1 "it is enabled"
 busy burn cpu
@@ -53,7 +54,7 @@ ok $? "so does one of samples"
 ok $? "stats can be read"
 cat "$OP/hooks" "$OP/dcookies" >/dev/null
 ok $? "so can hooks and dcookies"
-enable 0
+switch 0
 ok $? "the parameter ends it"
 wait $reader
 ok $? "the reader gets the rest, and its end"

@@ -109,7 +109,8 @@ builder_packages()
 	[ ${#missing[@]} -gt 0 ] || return 0
 	say "installing in the $builder chroot: ${missing[*]}"
 	retry quietly "$CACHE/apt-$builder.log" in_builder "$builder" sh -c \
-		'apt-get -q update && apt-get -y -q --no-install-recommends install "$@"' \
+		'apt-get -q update || echo "going on with the lists that there are"
+		exec apt-get -y -q --no-install-recommends install "$@"' \
 		sh "${missing[@]}"
 }
 
@@ -165,7 +166,8 @@ chroot_arch()
 		return 0
 	retry quietly "$CACHE/apt-$1.log" in_builder "$1" sh -ec '
 		dpkg --add-architecture "$1"
-		apt-get -q update' sh "$arch"
+		# Where a mirror has half of them, those may do.
+		apt-get -q update || true' sh "$arch"
 }
 
 # cross_prepare ARCH: a compiler for it, its C library, and QEMU.

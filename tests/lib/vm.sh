@@ -52,10 +52,13 @@ vm_qemu()
 	local arch=$1 cpus=$2 accel=$3 timeout=$4 machine=pc cpu=max,la57=off
 
 	shift 4
-	if [ "$arch" = aarch64 ]; then
+	case $arch in
+	aarch64)
 		machine=virt,gic-version=3
-		cpu=cortex-a76
-	fi
+		cpu=cortex-a76 ;;
+	i686)	# Linux takes what max is for 32-bit kernels for an AMD K7
+		cpu=Westmere ;;
+	esac
 	if [ "$accel" = tcg ]; then
 		qemu_choose "$arch" "$cpus"
 		accel=$QEMU_TCG
