@@ -76,6 +76,8 @@ prog_flags()
 	sed -n 's,^// link: ,,p' "$1"
 }
 
+PROG_FLAGS=(-O1 -g -Wall -Wextra -Werror -D_FILE_OFFSET_BITS=64)
+
 # prog_compile OUTPUT SOURCE FLAG...
 prog_compile()
 {
@@ -83,7 +85,7 @@ prog_compile()
 
 	shift 2
 	# shellcheck disable=SC2046 # flags are words
-	gcc -O1 -g -Wall -Wextra -Werror -I"$ROOT/include" -L"$(dirname "$output")" \
+	gcc "${PROG_FLAGS[@]}" -I"$ROOT/include" -L"$(dirname "$output")" \
 		-o "$output" "$source" "$@" $(prog_flags "$source")
 }
 
@@ -101,7 +103,7 @@ prog_compile_cross()
 	}
 	# shellcheck disable=SC2046 # flags are words
 	in_builder "$CROSS_CHROOT" "$cross-linux-gnu-gcc" \
-		-O1 -g -Wall -Wextra -Werror \
+		"${PROG_FLAGS[@]}" \
 		-I"$(builder_path "$CROSS_CHROOT" "$copy/include")" \
 		-L"$(builder_path "$CROSS_CHROOT" "$(dirname "$output")")" \
 		-o "$(builder_path "$CROSS_CHROOT" "$output")" \

@@ -263,17 +263,25 @@ static void test_memory(void)
 	wrong = 0;
 	must_fail_number("buffer_size", words - words / 20, ENOMEM, ENOMEM);
 	must_fail_number("buffer_size", words * 10, ENOMEM, ENOMEM);
+#if ULONG_MAX > UINT_MAX
 	must_fail_number("buffer_size", 1ul << 40, ENOMEM, ENOMEM);
 	must_fail_number("buffer_size", 1ul << 50, ENOMEM, ERANGE);
 	must_fail_number("buffer_size", (1ul << 61) + 70000, ENOMEM, ERANGE);
+#else
+	must_fail_number("buffer_size", (1ul << 29) + 70000, ENOMEM, ERANGE);
+#endif
 	must_fail_number("buffer_size", ~0ul, ENOMEM, ERANGE);
 	ok(!wrong, "buffer_size refuses what memory can't hold");
 	wrong = 0;
 	must_fail_number("cpu_buffer_size", words / 2, ENOMEM, ENOMEM);
 	must_fail_number("cpu_buffer_size", words * 10, ENOMEM, ENOMEM);
+#if ULONG_MAX > UINT_MAX
 	must_fail_number("cpu_buffer_size", 1ul << 40, ENOMEM, ENOMEM);
 	must_fail_number("cpu_buffer_size", 1ul << 50, ENOMEM, ERANGE);
 	must_fail_number("cpu_buffer_size", (1ul << 61) + 70000, ENOMEM, ERANGE);
+#else
+	must_fail_number("cpu_buffer_size", (1ul << 29) + 70000, ENOMEM, ERANGE);
+#endif
 	must_fail_number("cpu_buffer_size", ~0ul, ENOMEM, ERANGE);
 	ok(!wrong, "cpu_buffer_size refuses what memory can't hold");
 	for (tries = 0; tries < 100; tries++) {

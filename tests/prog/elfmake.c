@@ -457,7 +457,7 @@ static const struct {
 
 static void write_file(const char *path)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 	static const unsigned char loop[] = { 0x90, 0xeb, 0xfd };
 #elif defined(__aarch64__)
 	static const unsigned char loop[] = {

@@ -12,7 +12,7 @@
 
 #define PAGE	4096ul
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 static const unsigned char code[] = { 0xc3 };
 #elif defined(__aarch64__)
 static const unsigned char code[] = { 0xc0, 0x03, 0x5f, 0xd6 };

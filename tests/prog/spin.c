@@ -38,7 +38,7 @@
 void spin_loop(void);
 extern const char spin_loop_end[];
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 __asm__(".text\n"
 	"spin_loop:\n"
 	"1:	nop\n"

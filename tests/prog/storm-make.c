@@ -2,7 +2,7 @@
 /*
  * storm-make [FACTOR]: writes the files that the storms run, and the table that
  * lists them (storm.h), to an empty STORM_DIR. Their code runs FACTOR times as
- * long as it would. Code for x86-64 and arm64.
+ * long as it would. Code for x86 and arm64.
  *
  * A program is a static executable at an address that is the same for all of
  * them; it spins, then executes its first argument with the rest as arguments,
@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <limits.h>
+#include <link.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -108,6 +109,71 @@ static void fill_pair(unsigned char *slot, unsigned char *jumps,
 	}
 	door[0] = 0xe9;
 	memcpy(door + 1, &way, sizeof(way));
+}
+#elif defined(__i386__)
+#define MACHINE		EM_386
+#define TRAP		0xcc		/* int3 */
+#define DOOR_SIZE	9
+
+/* The same, by 32-bit registers and int $0x80. */
+static const unsigned char program_code[] = {
+	0x8b, 0x04, 0x24,		/*	mov	(%esp), %eax	*/
+	0xb9, 0, 0, 0, 0,		/*	mov	$SPIN, %ecx	*/
+	0x49,				/* 1:	dec	%ecx		*/
+	0x75, 0xfd,			/*	jnz	1b		*/
+	0x8b, 0x5c, 0x24, 0x08,		/*	mov	8(%esp), %ebx	*/
+	0x85, 0xdb,			/*	test	%ebx, %ebx	*/
+	0x74, 0x0f,			/*	je	2f		*/
+	0x8d, 0x4c, 0x24, 0x08,		/*	lea	8(%esp), %ecx	*/
+	0x8d, 0x54, 0x84, 0x08,		/*	lea	8(%esp, %eax, 4), %edx */
+	0xb8, 11, 0, 0, 0,		/*	mov	$__NR_execve, %eax */
+	0xcd, 0x80,			/*	int	$0x80		*/
+	0x31, 0xdb,			/* 2:	xor	%ebx, %ebx	*/
+	0xb8, 252, 0, 0, 0,		/*	mov	$__NR_exit_group, %eax */
+	0xcd, 0x80,			/*	int	$0x80		*/
+};
+
+#define SPIN_AT 4
+
+static const unsigned char function_code[] = {
+	0x8b, 0x44, 0x24, 0x04,		/*	mov	4(%esp), %eax	*/
+	0x48,				/* 1:	dec	%eax		*/
+	0x75, 0xfd,			/*	jnz	1b		*/
+	0xc3,				/*	ret			*/
+};
+
+/*
+ * The door fetches the argument.
+ *
+ * 1:	nopl	TAG(%eax)		14 times
+ *	ds sub	$1, %eax		so long that the next one is even
+ *	jg	1b
+ *	ret
+ *	nop
+ */
+static void fill_pair(unsigned char *slot, unsigned char *jumps,
+		      unsigned char *door, int tag)
+{
+	static const unsigned char tail[] = {
+		0x3e, 0x83, 0xe8, 0x01, 0x7f, 0xc2, 0xc3, 0x90
+	};
+	static const unsigned char fetch[] = { 0x8b, 0x44, 0x24, 0x04, 0xe9 };
+	int32_t way = slot - (door + DOOR_SIZE);
+	unsigned int i;
+
+	for (i = 0; i < STORM_SLOT - sizeof(tail); i += 4) {
+		slot[i] = 0x0f;
+		slot[i + 1] = 0x1f;
+		slot[i + 2] = 0x40;
+		slot[i + 3] = tag;
+	}
+	memcpy(slot + i, tail, sizeof(tail));
+	for (i = 0; i < STORM_SLOT; i += 2) {
+		jumps[i] = 0xeb;
+		jumps[i + 1] = slot - (jumps + i + 2);
+	}
+	memcpy(door, fetch, sizeof(fetch));
+	memcpy(door + sizeof(fetch), &way, sizeof(way));
 }
 #elif defined(__aarch64__)
 #define MACHINE		EM_AARCH64
@@ -221,27 +287,28 @@ static unsigned char *code_page(struct storm_file *file, const void *code,
 	return page;
 }
 
-static void fill_header(Elf64_Ehdr *e, unsigned int type, unsigned int segments)
+static void fill_header(ElfW(Ehdr) *e, unsigned int type, unsigned int segments)
 {
-	*e = (Elf64_Ehdr){
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+	*e = (ElfW(Ehdr)){
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+			     sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32,
 			     ELFDATA2LSB, EV_CURRENT },
 		.e_type = type,
 		.e_machine = MACHINE,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(*e),
 		.e_ehsize = sizeof(*e),
-		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phentsize = sizeof(ElfW(Phdr)),
 		.e_phnum = segments,
-		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shentsize = sizeof(ElfW(Shdr)),
 	};
 }
 
 static void make_program(enum storm_id storm)
 {
 	struct {
-		Elf64_Ehdr e;
-		Elf64_Phdr code, stack;
+		ElfW(Ehdr) e;
+		ElfW(Phdr) code, stack;
 	} head = {};
 	struct storm_file *file = new_file(storm, "program");
 	unsigned long page = file->start / STORM_PAGE * STORM_PAGE;
@@ -252,7 +319,7 @@ static void make_program(enum storm_id storm)
 	memcpy(code + SPIN_AT, &spin, sizeof(spin));
 	fill_header(&head.e, ET_EXEC, 2);
 	head.e.e_entry = PROGRAM_ADDRESS + file->start % STORM_PAGE;
-	head.code = (Elf64_Phdr){
+	head.code = (ElfW(Phdr)){
 		.p_type = PT_LOAD,
 		.p_flags = PF_R | PF_X,
 		.p_offset = page,
@@ -262,7 +329,7 @@ static void make_program(enum storm_id storm)
 		.p_memsz = STORM_PAGE,
 		.p_align = STORM_PAGE,
 	};
-	head.stack = (Elf64_Phdr){
+	head.stack = (ElfW(Phdr)){
 		.p_type = PT_GNU_STACK,
 		.p_flags = PF_R | PF_W,
 	};
@@ -273,10 +340,10 @@ static void make_program(enum storm_id storm)
 static void make_library(enum storm_id storm)
 {
 	struct {
-		Elf64_Ehdr e;
-		Elf64_Phdr data, code, dynamic, stack;
-		Elf64_Dyn dyn[6];
-		Elf64_Sym sym[2];
+		ElfW(Ehdr) e;
+		ElfW(Phdr) data, code, dynamic, stack;
+		ElfW(Dyn) dyn[6];
+		ElfW(Sym) sym[2];
 		uint32_t hash[5];
 		char str[16];
 	} head = {};
@@ -284,14 +351,14 @@ static void make_library(enum storm_id storm)
 	unsigned long page = file->start / STORM_PAGE * STORM_PAGE;
 
 	fill_header(&head.e, ET_DYN, 4);
-	head.data = (Elf64_Phdr){
+	head.data = (ElfW(Phdr)){
 		.p_type = PT_LOAD,
 		.p_flags = PF_R | PF_W,
 		.p_filesz = sizeof(head),
 		.p_memsz = sizeof(head),
 		.p_align = STORM_PAGE,
 	};
-	head.code = (Elf64_Phdr){
+	head.code = (ElfW(Phdr)){
 		.p_type = PT_LOAD,
 		.p_flags = PF_R | PF_X,
 		.p_offset = page,
@@ -301,7 +368,7 @@ static void make_library(enum storm_id storm)
 		.p_memsz = STORM_PAGE,
 		.p_align = STORM_PAGE,
 	};
-	head.dynamic = (Elf64_Phdr){
+	head.dynamic = (ElfW(Phdr)){
 		.p_type = PT_DYNAMIC,
 		.p_flags = PF_R | PF_W,
 		.p_offset = (char *)head.dyn - (char *)&head,
@@ -310,17 +377,17 @@ static void make_library(enum storm_id storm)
 		.p_memsz = sizeof(head.dyn),
 		.p_align = 8,
 	};
-	head.stack = (Elf64_Phdr){
+	head.stack = (ElfW(Phdr)){
 		.p_type = PT_GNU_STACK,
 		.p_flags = PF_R | PF_W,
 	};
-	head.dyn[0] = (Elf64_Dyn){ DT_HASH, { (char *)head.hash - (char *)&head } };
-	head.dyn[1] = (Elf64_Dyn){ DT_SYMTAB, { (char *)head.sym - (char *)&head } };
-	head.dyn[2] = (Elf64_Dyn){ DT_STRTAB, { head.str - (char *)&head } };
-	head.dyn[3] = (Elf64_Dyn){ DT_STRSZ, { sizeof(head.str) } };
-	head.dyn[4] = (Elf64_Dyn){ DT_SYMENT, { sizeof(Elf64_Sym) } };
+	head.dyn[0] = (ElfW(Dyn)){ DT_HASH, { (char *)head.hash - (char *)&head } };
+	head.dyn[1] = (ElfW(Dyn)){ DT_SYMTAB, { (char *)head.sym - (char *)&head } };
+	head.dyn[2] = (ElfW(Dyn)){ DT_STRTAB, { head.str - (char *)&head } };
+	head.dyn[3] = (ElfW(Dyn)){ DT_STRSZ, { sizeof(head.str) } };
+	head.dyn[4] = (ElfW(Dyn)){ DT_SYMENT, { sizeof(ElfW(Sym)) } };
 	strcpy(head.str + 1, "storm_code");
-	head.sym[1] = (Elf64_Sym){
+	head.sym[1] = (ElfW(Sym)){
 		.st_name = 1,
 		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 		.st_shndx = 1,

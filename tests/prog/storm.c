@@ -13,6 +13,7 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -125,7 +126,7 @@ static void find_vdso(void)
 		die("/proc/self/maps: %s", strerror(errno));
 	while (fgets(line, sizeof(line), maps)) {
 		if (strstr(line, "[vdso]") &&
-		    sscanf(line, "%lx-%lx", &vdso, &vdso_end) != 2)
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &vdso, &vdso_end) != 2)
 			die("/proc/self/maps: %s", line);
 	}
 	fclose(maps);

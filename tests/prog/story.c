@@ -54,6 +54,14 @@ __asm__(".text\n"
 	"	jnz 1b\n"
 	"	ret\n"
 	"story_code_end:\n");
+#elif defined(__i386__)
+__asm__(".text\n"
+	"story_code:\n"
+	"	mov 4(%esp), %eax\n"
+	"1:	dec %eax\n"
+	"	jnz 1b\n"
+	"	ret\n"
+	"story_code_end:\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
 	"story_code:\n"
