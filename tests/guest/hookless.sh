@@ -33,7 +33,7 @@ judge()
 	ok $? "$1: $(value stormuser) user samples of storms"
 }
 
-echo 4194304 >/proc/sys/kernel/pid_max
+all_pids
 storm-make
 ok $? "there are files for the storms"
 load event=cpu-clock count=200000 buffer_size=1048576 \

@@ -263,6 +263,13 @@ calm()
 	busy_pids=
 }
 
+# all_pids: as many as there can be, so that none is used twice in a run. 32-bit
+# kernels have 32,768.
+all_pids()
+{
+	echo 4194304 >/proc/sys/kernel/pid_max 2>/dev/null || true
+}
+
 # no_fair_server: 6.12 counts a CPU's fair server as one of its tasks. Where it
 # waits for its turn, or its timer is pending, as the CPU goes, the kernel warns
 # ("Dying CPU not properly vacated", "running_bw > old"), whatever is loaded.

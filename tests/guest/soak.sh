@@ -250,7 +250,7 @@ enough()
 }
 
 diag "OPROFILE_SEED=$SEED"
-echo 4194304 >/proc/sys/kernel/pid_max
+all_pids
 # The kernel begins to look for memory long before there is none.
 echo 1000 >/proc/sys/vm/watermark_scale_factor
 no_fair_server

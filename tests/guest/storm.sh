@@ -311,7 +311,7 @@ storms_long()
 	done
 }
 
-echo 4194304 >/proc/sys/kernel/pid_max
+all_pids
 no_fair_server
 storm-make "$storm_factor"
 ok $? "there are files for the storms"

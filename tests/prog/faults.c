@@ -22,8 +22,8 @@
 #define BUFFER		(1u << 20)
 
 /* Where x86-64 has its modules: while ours loads, nobody says where it is. */
-#define MODULES_START	0xffffffffa0000000ul
-#define MODULES_END	0xffffffffff000000ul
+#define MODULES_START	((unsigned long)0xffffffffa0000000ull)
+#define MODULES_END	((unsigned long)0xffffffffff000000ull)
 
 static const char *module_path, *only;
 static unsigned long samples;	/* that the last run has received */

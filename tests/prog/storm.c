@@ -117,17 +117,20 @@ static uint64_t app_of(const char *process)
 	return 0;
 }
 
-static void find_vdso(void)
+/* Of a process, or "self". */
+static void find_vdso(const char *process, uint64_t *start, uint64_t *end)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[PATH_MAX + 128];
+	FILE *maps;
 
+	snprintf(line, sizeof(line), "/proc/%s/maps", process);
+	maps = fopen(line, "re");
 	if (!maps)
-		die("/proc/self/maps: %s", strerror(errno));
+		die("%s: %s", line, strerror(errno));
 	while (fgets(line, sizeof(line), maps)) {
 		if (strstr(line, "[vdso]") &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64, &vdso, &vdso_end) != 2)
-			die("/proc/self/maps: %s", line);
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) != 2)
+			die("/proc/%s/maps: %s", process, line);
 	}
 	fclose(maps);
 }
@@ -931,11 +934,12 @@ int main(int argc, char **argv)
 		die("storm SECONDS NAME...");
 	deadline = now() + strtod(argv[1], NULL);
 	open_table();
-	find_vdso();
+	find_vdso("self", &vdso, &vdso_end);
 	/* Before it executed this program it was a fork of that one. */
 	snprintf(parent, sizeof(parent), "%d", (int)getppid());
 	worker.id = STORM_NR;
 	log_process(getpid(), app_of("self") | app_of(parent), base_files());
+	find_vdso(parent, &table->vdso, &table->vdso_end);
 
 	for (id = 0; id < STORM_NR; id++) {
 		for (i = 2; i < (unsigned int)argc; i++) {

@@ -142,6 +142,8 @@ struct storm_entry {
  * @factor: how many times as long as usual the code runs
  * @nr_files: how many of @files are in use
  * @nr_entries: how many of @entries are
+ * @vdso: where [vdso] began in the program that has executed "storm"
+ * @vdso_end: where that ends
  * @changes: how often a file took another one's place under running threads
  * @files: files with code
  * @entries: processes of the last run
@@ -150,6 +152,8 @@ struct storm_table {
 	uint32_t factor;
 	uint32_t nr_files;
 	_Atomic uint32_t nr_entries;
+	uint64_t vdso;
+	uint64_t vdso_end;
 	_Atomic uint64_t changes;
 	struct storm_file files[STORM_FILES];
 	struct storm_entry entries[STORM_ENTRIES];

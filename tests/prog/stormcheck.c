@@ -45,6 +45,7 @@
 
 #define _GNU_SOURCE
 #include <elf.h>
+#include <link.h>
 #include <getopt.h>
 #include <dirent.h>
 #include <sys/mman.h>
@@ -208,8 +209,8 @@ static void add_segment(struct image *image, unsigned long start,
 
 static void read_segments(struct image *image)
 {
-	Elf64_Ehdr e;
-	Elf64_Phdr p;
+	ElfW(Ehdr) e;
+	ElfW(Phdr) p;
 	unsigned int i;
 	int fd;
 
@@ -222,7 +223,7 @@ static void read_segments(struct image *image)
 		die("%s: %s", image->path, strerror(errno));
 	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) ||
 	    memcmp(e.e_ident, ELFMAG, SELFMAG) ||
-	    e.e_ident[EI_CLASS] != ELFCLASS64)
+	    e.e_ident[EI_CLASS] != (sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32))
 		die("stormcheck: %s is no ELF file", image->path);
 	for (i = 0; i < e.e_phnum; i++) {
 		if (pread(fd, &p, sizeof(p), e.e_phoff + i * sizeof(p)) !=
@@ -402,6 +403,9 @@ static void judge_anon(const struct op_sample *s, unsigned long count,
 	/* Of others nothing is known but that they can have [vdso]. */
 	anons += count;
 	if (!e || (s->offset >= e->vdso && s->offset < e->vdso_end))
+		return;
+	if (e->storm == STORM_NR && s->offset >= table->vdso &&
+	    s->offset < table->vdso_end)
 		return;
 	if (e->anon && s->offset >= STORM_ANON && s->offset < STORM_ANON_END &&
 	    slot == STORM_ANON_SLOT)
