@@ -138,7 +138,7 @@ static void count_lost(enum op_found why)
 	}
 }
 
-static bool is_kernel(unsigned long addr)
+static bool is_kernel_address(unsigned long addr)
 {
 	return addr >= TASK_SIZE_MAX;
 }
@@ -218,7 +218,7 @@ static enum op_found settle(const struct subject *s, struct drain *d,
 		}
 	}
 	for (i = 1; i <= frames; i++) {
-		entries[n].kernel = is_kernel(addr[i]);
+		entries[n].kernel = is_kernel_address(addr[i]);
 		entries[n].offset = addr[i];
 		if (!entries[n].kernel &&
 		    (locate(s, d, addr[i], header & OP_REC_SOFT,
