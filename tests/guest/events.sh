@@ -39,7 +39,11 @@ cpu-clock) is "$(cat "$OP/cpu_type")" timer "cpu_type" ;;
 *)	[ -d "/sys/bus/event_source/devices/$(cat "$OP/cpu_type")" ]
 	ok $? "cpu_type is a PMU: $(cat "$OP/cpu_type")" ;;
 esac
-is "$(cat "$OP/pointer_size")" 8 "pointer_size"
+case $(uname -m) in
+i686)	bytes=4 ;;
+*)	bytes=8 ;;
+esac
+is "$(cat "$OP/pointer_size")" $bytes "pointer_size"
 is "$(probes)" 0 "no probe before the first start"
 
 # By name.

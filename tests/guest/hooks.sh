@@ -3,7 +3,7 @@
 #
 # Whatever takes code from a process raises the hits of the hook that should see
 # it, on this kernel: where a kernel has moved one of those ways, this notices.
-# vm: kernels=6.1,6.12 all-kernels=5.10,6.1,6.12,7.3 cpus=2
+# vm: kernels=6.1,6.12 all-kernels=debian cpus=2
 
 . ./lib.sh
 
@@ -78,8 +78,15 @@ reader=$!
 until opened $reader "$OP/buffer"; do
 	sleep 0.1
 done
-rise nothing >/tmp/nothing
-ok $? "nothing"
+# Others may do something meanwhile: the least of three counts.
+for i in 1 2 3; do
+	rise nothing >>/tmp/nothings
+	ok $? "nothing, $i"
+done
+awk '
+	{ hook = $1 " " $2 }
+	!(hook in hits) || $3 < hits[hook] { hits[hook] = $3; line[hook] = $0 }
+	END { for (hook in line) print line[hook] }' /tmp/nothings >/tmp/nothing
 is "$(awk -v n=$N '$3 >= n' /tmp/nothing)" "" \
 	"a program that does nothing raises none of them like that"
 

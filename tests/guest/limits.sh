@@ -4,7 +4,7 @@
 # Where hooks or room are short, samples may be lost, but each is counted, the
 # kernel log and "hooks" say why, and it is over when the shortage is. For a
 # module with little room, in which a profile event can be without a function.
-# vm: kernels=6.12 all-kernels=5.10,6.1,6.12,7.3 cpus=2 mem=1024 timeout=300 make=OP_TEST_LIMITS=y
+# vm: kernels=6.12 all-kernels=debian cpus=2 mem=1024 timeout=300 make=OP_TEST_LIMITS=y
 
 . ./lib.sh
 

@@ -3,7 +3,7 @@
 #
 # The examples for a profile that is always on: the script saves every sample,
 # rotates its files and stops cleanly; the module takes the options.
-# vm: kernels=6.1 all-kernels=5.10,6.1,6.12,7.3 cpus=2 timeout=120 tools=split add=examples
+# vm: kernels=6.1 all-kernels=x86-64 cpus=2 timeout=120 tools=split add=examples
 
 . ./lib.sh
 

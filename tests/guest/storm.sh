@@ -4,7 +4,7 @@
 # Processes and mappings come and go as fast as the machine can: no sample is
 # lost for that, and none is booked to a file that is not its own. Each storm for
 # a little while, all of them together, and the same with hardly any room.
-# vm: kernels=6.12 all-kernels=5.10,6.1,6.12,7.3,debug-7.3 cpus=2 mem=1024 timeout=900
+# vm: kernels=6.12 all-kernels=debian,debug-7.3 cpus=2 mem=1024 timeout=900
 
 # storm-long.sh and storm-long8.sh are this script with other numbers,
 # storm-code.sh looks at the code itself, and in nmi.sh samples come as NMIs.

@@ -4,7 +4,7 @@
 # Where programs spend their time, by their own clocks, there their samples are,
 # by function, by file and by program: one program, and fifty that run at once and
 # go from CPU to CPU.
-# vm: kernels=6.12 all-kernels=5.10,6.1,6.12,7.3 cpus=2 mem=768 timeout=400 icount=yes
+# vm: kernels=6.12 all-kernels=x86-64 cpus=2 mem=768 timeout=400 icount=yes
 
 . ./lib.sh
 
