@@ -209,7 +209,7 @@ int op_set_buffer_size(unsigned long words)
 	else
 		err = op_eb_try(words);
 	if (!err)
-		op_settings.buffer_size = words;
+		WRITE_ONCE(op_settings.buffer_size, words);
 	mutex_unlock(&op_control_mutex);
 	return err;
 }
@@ -227,7 +227,7 @@ int op_set_buffer_watershed(unsigned long words)
 	if (!words || words >= op_settings.buffer_size)
 		err = -ERANGE;
 	else
-		op_settings.buffer_watershed = words;
+		WRITE_ONCE(op_settings.buffer_watershed, words);
 	mutex_unlock(&op_control_mutex);
 	return err;
 }
@@ -247,7 +247,7 @@ int op_set_cpu_buffer_size(unsigned long samples)
 	else
 		err = op_rings_try(samples);
 	if (!err)
-		op_settings.cpu_buffer_size = samples;
+		WRITE_ONCE(op_settings.cpu_buffer_size, samples);
 	mutex_unlock(&op_control_mutex);
 	return err;
 }
@@ -307,10 +307,10 @@ int op_set_event_code(unsigned int event, bool mask, unsigned long value)
 		err = -ERANGE;
 	} else {
 		if (mask)
-			config->unit_mask = value;
+			WRITE_ONCE(config->unit_mask, value);
 		else
-			config->event = value;
-		config->raw = true;
+			WRITE_ONCE(config->event, value);
+		WRITE_ONCE(config->raw, true);
 	}
 	mutex_unlock(&op_control_mutex);
 	return err;
@@ -332,8 +332,8 @@ int op_set_event_count(unsigned int event, unsigned long count)
 	if (!count || (u64)count > S64_MAX) {
 		err = -ERANGE;
 	} else {
-		config->count = count;
-		config->freq = 0;
+		WRITE_ONCE(config->count, count);
+		WRITE_ONCE(config->freq, 0);
 	}
 	mutex_unlock(&op_control_mutex);
 	return err;
@@ -354,8 +354,8 @@ int op_set_event_freq(unsigned int event, unsigned long freq)
 	if (!freq || freq > FREQ_MAX) {
 		err = -ERANGE;
 	} else {
-		config->freq = freq;
-		config->count = 0;
+		WRITE_ONCE(config->freq, freq);
+		WRITE_ONCE(config->count, 0);
 	}
 	mutex_unlock(&op_control_mutex);
 	return err;

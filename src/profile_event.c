@@ -475,15 +475,16 @@ int op_profile_events_show(struct seq_file *m, void *unused)
 	seq_puts(m, "# event symbol hits missed ignored\n");
 	for (i = 0; i < NR_PROBES; i++) {
 		const struct probe *probe = &probes[i];
+		const char *symbol = READ_ONCE(probe->kp.symbol_name);
 		unsigned long n = 0, ignored = 0;
 
 		for_each_possible_cpu(cpu) {
-			n += per_cpu(hits, cpu).hits[i];
-			ignored += per_cpu(hits, cpu).ignored[i];
+			n += READ_ONCE(per_cpu(hits, cpu).hits[i]);
+			ignored += READ_ONCE(per_cpu(hits, cpu).ignored[i]);
 		}
 		seq_printf(m, "%s %s %lu %lu %lu\n", type_names[probe->type],
-			   probe->kp.symbol_name ?: "none", n,
-			   probe->kp.nmissed, ignored);
+			   symbol ?: "none", n, READ_ONCE(probe->kp.nmissed),
+			   ignored);
 	}
 	return 0;
 }

@@ -56,9 +56,10 @@ void op_test_nmi(void)
 
 /*
  * A hook begins or ends; preemption is off. On x86 an NMI may come at any time.
- * On arm64 a kprobe's handler runs with NMIs masked too, so they, and only they,
- * are let in meanwhile: what the flags say to local_daif_restore() is that
- * interrupts are off and errors are not.
+ * On arm64 a kprobe's handler runs with everything masked, NMIs too: so that one
+ * can interrupt a hook as it does elsewhere, all but interrupts are let in
+ * meanwhile (NMIs, and what is not to come: errors and debug exceptions), which
+ * is what local_daif_restore() makes of these flags.
  */
 void op_test_hook(bool begins)
 {

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Memory that is short: each allocation of the module fails in turn, then any in
-# the midst of a profile. And signals: whatever waits is interrupted.
+# Memory that is short: each allocation of the module fails in turn (of those of a
+# load, which are hundreds and mostly alike, every fifth, or each at length), then
+# any in the midst of a profile. And signals: whatever waits is interrupted.
 # vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3 cpus=2 timeout=900 make=CFLAGS_MODULE=-DPOOL_PER_CPU=8
 
 . ./lib.sh

@@ -8,7 +8,7 @@
 #	make fuzz N=50000 SEED=...
 # The order in which the processes take turns is the machine's, so that it may
 # take more than one try.
-# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3 cpus=2 timeout=900
+# vm: kernels=debug-7.3 all-kernels=debug-6.12,debug-7.3,debug-7.3-kcsan,debug-7.3-rt cpus=2 timeout=900
 
 . ./lib.sh
 

@@ -11,9 +11,11 @@ results=/sys/kernel/debug/kunit
 
 insmod /lib/modules/oprofile_kunit.ko
 ok $? "the module of the unit tests can be loaded"
+suites=0
 for suite in "$results"/oprofile_*; do
 	name=${suite##*/oprofile_}
 	[ -e "$suite/results" ] || continue
+	suites=$((suites + 1))
 	sed 's/^/# /' "$suite/results"
 	while IFS= read -r line; do
 		case $line in
@@ -24,6 +26,7 @@ for suite in "$results"/oprofile_*; do
 	$(sed -n 's/^ *\(not ok\|ok\) [0-9]* \(oprofile_\)*/\1 /p' "$suite/results")
 	end
 done
+is $suites 14 "every suite of kunit/ has run"
 rmmod oprofile_kunit
 ok $? "and unloaded"
 done_testing

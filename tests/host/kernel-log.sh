@@ -34,21 +34,44 @@ while IFS= read -r line; do
 	is "$(first_report "$log")" "$text" "reports: $text"
 done <"$lines/reports"
 
-# race FRAME: a report of KCSAN's, and one of another kind behind it.
+# race [LINE]...: a report of KCSAN's with these lines in it.
 race()
 {
+	echo ==================================================================
 	echo "BUG: KCSAN: data-race in enqueue / dequeue"
+	echo
 	echo "read to 0xffff888100000000 of 4 bytes by task 1 on cpu 0:"
-	printf ' %s\n' "dequeue+0x1/0x2" "$1+0x1/0x2"
-	echo =====================
-	echo "BUG: another"
+	echo " dequeue+0x1/0x2"
+	printf '%s\n' "$@"
+	echo " vfs_read+0x1/0x2"
+	echo
+	echo "Reported by Kernel Concurrency Sanitizer on:"
+	echo "CPU: 1 UID: 0 PID: 2 Comm: cat"
+	echo ==================================================================
 }
 
-race vfs_read >"$log"
-is "$(first_report "$log")" "BUG: another" "a race of the kernel's own is none"
-race vfs_read | sed '$d; s,$, [oprofile],' >"$log"
-is "$(first_report "$log")" "BUG: KCSAN: data-race in enqueue / dequeue [oprofile]" \
-	"one with a frame of ours is"
+# race_is REPORT DESCRIPTION [LINE]...: the first one of such a log.
+race_is()
+{
+	local wanted=$1 what=$2
+
+	shift 2
+	race "$@" >"$log"
+	is "$(first_report "$log")" "$wanted" "$what"
+}
+
+its="BUG: KCSAN: data-race in enqueue / dequeue"
+frame=" op_sync_pass+0x1/0x2 [oprofile]"
+race_is "" "a race of the kernel's own is none"
+race_is "$its" "one with a frame of ours is" "$frame"
+race_is "" "but not where an interrupt came" " asm_sysvec_call+0x1/0x2" "$frame"
+race_is "$its" "one in memory of ours is" \
+	"write to 0xffffffffa0201010 of 8 bytes by task 2 on cpu 1:"
+race_is "BUG: another" "one with another report in it is that one" "BUG: another"
+race "$frame" | sed 's/^BUG: KCSAN.*/** 12 printk messages dropped **/' >"$log"
+is "$(first_report "$log")" "** 12 printk messages dropped **" "lost lines are one"
+race | sed '/^Reported/,$d' >"$log"
+is "$(first_report "$log")" "$its" "one that does not end is"
 
 # verdict JUDGE: of the log on stdin, which ends lines as a serial port does.
 verdict()

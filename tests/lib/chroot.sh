@@ -91,16 +91,11 @@ builder_path()
 	fi
 }
 
-# builder_packages BUILDER PACKAGE...: installs what the builder lacks.
-builder_packages()
+chroot_install()
 {
 	local builder=$1 missing=() package
 
 	shift
-	if [ "$builder" = host ]; then
-		need_packages "$@"
-		return
-	fi
 	for package; do
 		[ -f "$CACHE/chroots/$builder/var/lib/dpkg/info/${package%%=*}.list" ] ||
 		[ -f "$CACHE/chroots/$builder/var/lib/dpkg/info/${package%%=*}:$(dpkg --print-architecture).list" ] ||
@@ -112,6 +107,17 @@ builder_packages()
 		'apt-get -q update || echo "going on with the lists that there are"
 		exec apt-get -y -q --no-install-recommends install "$@"' \
 		sh "${missing[@]}"
+}
+
+# builder_packages BUILDER PACKAGE...: installs what the builder lacks.
+builder_packages()
+{
+	if [ "$1" = host ]; then
+		shift
+		need_packages "$@"
+	else
+		locked "apt-$1" chroot_install "$@"
+	fi
 }
 
 chroot_download()
@@ -155,19 +161,25 @@ debian_arch()
 	esac
 }
 
-# chroot_arch SUITE ARCH: its apt knows packages of that architecture too.
-chroot_arch()
+chroot_arch_locked()
 {
 	local arch
 
 	arch=$(debian_arch "$2")
-	chroot_prepare "$1"
 	! grep -qx "$arch" "$CACHE/chroots/$1/var/lib/dpkg/arch" 2>/dev/null ||
 		return 0
-	retry quietly "$CACHE/apt-$1.log" in_builder "$1" sh -ec '
-		dpkg --add-architecture "$1"
-		# Where a mirror has half of them, those may do.
-		apt-get -q update || true' sh "$arch"
+	in_builder "$1" dpkg --add-architecture "$arch"
+	# Where a mirror has half of the lists, those may do, until they are asked
+	# for again.
+	rm -f "$CACHE/chroots/$1.checked"
+	quietly "$CACHE/apt-$1.log" in_builder "$1" apt-get -q update || true
+}
+
+# chroot_arch SUITE ARCH: its apt knows packages of that architecture too.
+chroot_arch()
+{
+	locked "chroot-$1" chroot_prepare "$1"
+	locked "apt-$1" chroot_arch_locked "$1" "$2"
 }
 
 # cross_prepare ARCH: a compiler for it, its C library, and QEMU.

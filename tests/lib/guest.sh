@@ -13,23 +13,32 @@ pack()
 		cpio --quiet --null -o -H newc -R 0:0)
 }
 
+guest_busybox_locked()
+{
+	local arch=$1 dir=$2 deb
+
+	[ ! -d "$dir" ] || return 0
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new"
+	deb=$(chroot_deb "$CROSS_CHROOT" "$dir.new" \
+		"busybox-static:$(debian_arch "$arch")")
+	dpkg-deb -x "$deb" "$dir.new"
+	[ -e "$dir.new/bin/busybox" ] || ln -s usr/bin "$dir.new/bin"
+	mv "$dir.new" "$dir"
+}
+
 # guest_busybox ARCH: prints where a static one is.
 guest_busybox()
 {
-	local dir=$CACHE/guest/busybox-$1 deb
+	local dir=$CACHE/guest/busybox-$1
 
 	if [ "$1" = x86_64 ]; then
 		echo /bin/busybox
 		return
 	fi
-	if [ ! -f "$dir/bin/busybox" ]; then
-		cross_prepare "$1"
-		rm -rf "$dir"
-		mkdir -p "$dir"
-		deb=$(chroot_deb "$CROSS_CHROOT" "$dir" \
-			"busybox-static:$(debian_arch "$1")")
-		dpkg-deb -x "$deb" "$dir"
-		[ -e "$dir/bin/busybox" ] || ln -s usr/bin "$dir/bin"
+	if [ ! -d "$dir" ]; then
+		cross_prepare "$1" >&2
+		locked "apt-$CROSS_CHROOT" guest_busybox_locked "$1" "$dir"
 	fi
 	echo "$dir/bin/busybox"
 }

@@ -53,13 +53,15 @@ kernel_flavour()
 	esac
 }
 
-# kernel_builder NAME: who builds for it. The host has only its own architecture.
+# kernel_builder NAME: who builds for it. The host does for the kernel that its own
+# release is installed with.
 kernel_builder()
 {
 	local release suite
 
 	read -r release suite <<<"$(kernel_suite "$1")"
-	if [ "$(kernel_arch "$1")" = x86_64 ]; then
+	if [ "$suite" = "$release" ] && [ "$(kernel_arch "$1")" = x86_64 ] &&
+		[ "$(kernel_flavour "$1")" = amd64 ]; then
 		builder_of "$release"
 	else
 		echo "$release"
@@ -352,11 +354,10 @@ kernel_refresh()
 		esac
 	else
 		locked "chroot-$builder" chroot_prepare "$builder"
+		[ "$(kernel_arch "$name")" = x86_64 ] ||
+			chroot_arch "$builder" "$(kernel_arch "$name")"
 		chroot_refresh "$builder" || [ ! -e "$CACHE/kernels/$name/current" ] ||
 			say "no mirror: kernel $name stays as it is"
-		[ "$(kernel_arch "$name")" = x86_64 ] ||
-			locked "chroot-$builder" chroot_arch "$builder" \
-				"$(kernel_arch "$name")"
 		found=$(kernel_candidate "$name")
 	fi
 	[ -n "$found" ] || die "$name: no candidate version"

@@ -25,7 +25,7 @@ qemu_choose()
 			return 0
 	fi
 	if [ "$(id -u)" = 0 ]; then
-		locked chroot-trixie qemu_chroot "$arch"
+		qemu_chroot "$arch"
 	elif [ ! -x "$root/usr/bin/qemu-system-$arch" ]; then
 		QEMU_TCG=tcg,thread=single
 		return 0
@@ -38,7 +38,7 @@ qemu_choose()
 
 qemu_chroot()
 {
-	chroot_prepare trixie
+	locked chroot-trixie chroot_prepare trixie
 	if [ "$1" = x86_64 ]; then
 		builder_packages trixie qemu-system-x86
 	else
