@@ -11,6 +11,7 @@
 
 #include <kunit/test.h>
 #include <linux/prandom.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 
 #include "oprofile.h"
@@ -33,6 +34,31 @@ static inline struct task_struct *op_test_task(void)
 static inline u32 op_test_random(struct rnd_state *rnd, u32 n)
 {
 	return prandom_u32_state(rnd) % n;
+}
+
+/* Argument @n of a function, as it stands in the registers. */
+static inline void op_test_set_arg(struct pt_regs *regs, unsigned int n,
+				   unsigned long value)
+{
+#ifdef CONFIG_ARM64
+	regs->regs[n] = value;
+#else
+	unsigned long *const args[] = {
+		&regs->di, &regs->si, &regs->dx, &regs->cx, &regs->r8, &regs->r9,
+	};
+
+	*args[n] = value;
+#endif
+}
+
+/* What was interrupted ran in user space, or in the kernel. */
+static inline void op_test_set_user(struct pt_regs *regs, bool user)
+{
+#ifdef CONFIG_ARM64
+	regs->pstate = user ? PSR_MODE_EL0t : PSR_MODE_EL1h;
+#else
+	regs->cs = user ? __USER_CS : __KERNEL_CS;
+#endif
 }
 
 struct file *op_test_file(struct kunit *test, const char *name,

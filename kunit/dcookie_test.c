@@ -149,7 +149,7 @@ static void a_file_system_goes(struct kunit *test)
 
 	number = op_cookie(&m->file);
 	KUNIT_EXPECT_EQ(test, op_cookie(&m->file), number);
-	regs.di = (unsigned long)sb;
+	op_test_set_arg(&regs, 0, (unsigned long)sb);
 	sb_goes(&sb_probe, &regs);
 	KUNIT_EXPECT_NE(test, op_cookie(&m->file), number);
 	sb->s_magic = OVERLAYFS_SUPER_MAGIC;
@@ -157,7 +157,7 @@ static void a_file_system_goes(struct kunit *test)
 	m->real = lower;
 	overlay = op_cookie(&m->file);
 	KUNIT_EXPECT_EQ(test, op_cookie(&m->file), overlay);
-	regs.di = (unsigned long)real;
+	op_test_set_arg(&regs, 0, (unsigned long)real);
 	sb_goes(&sb_probe, &regs);
 	KUNIT_EXPECT_NE(test, op_cookie(&m->file), overlay);
 	KUNIT_EXPECT_TRUE(test, sb_probe_there);

@@ -67,6 +67,15 @@ static void try_rows(struct kunit *test, const char *dir, const struct row *row,
 	}
 }
 
+/* How many codes of events there are, and the last one. */
+#ifdef CONFIG_X86
+#define CODES		"4096"
+#define CODE_MAX	"4095"
+#else
+#define CODES		"65536"
+#define CODE_MAX	"65535"
+#endif
+
 static void files_of_the_whole(struct kunit *test)
 {
 	static const struct row rows[] = {
@@ -133,11 +142,11 @@ static void files_of_an_event(struct kunit *test)
 		{ "name", "r1\n\n", -EINVAL, "page-faults" },
 		{ "name", "r00123456789abcdef", -EINVAL, "page-faults" },
 		{ "name", "rfedcba9876543210", 0, "rfedcba9876543210" },
-		{ "event", "0x1000", -ERANGE, "0" },
+		{ "event", CODES, -ERANGE, "0" },
 		{ "event", "cycles", -EINVAL, "0" },
 		{ "name", NULL, 0, "rfedcba9876543210" },
 		/* a code takes the name's place, and the other way */
-		{ "event", "0xfff", 0, "4095" },
+		{ "event", CODE_MAX, 0, CODE_MAX },
 		{ "name", NULL, 0, "" },
 		{ "name", "nonsense", -EINVAL, "" },
 		{ "name", "branches", 0, "branches" },
@@ -145,7 +154,7 @@ static void files_of_an_event(struct kunit *test)
 		{ "name", NULL, 0, "branches" },
 		{ "unit_mask", "0xff", 0, "255" },
 		{ "name", NULL, 0, "" },
-		{ "event", NULL, 0, "4095" },
+		{ "event", NULL, 0, CODE_MAX },
 		/* of a count and a frequency the last one written counts */
 		{ "count", NULL, 0, "0" },
 		{ "freq", NULL, 0, "1000" },

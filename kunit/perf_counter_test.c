@@ -380,7 +380,7 @@ static bool sampled(struct perf_event *event, bool user)
 	unsigned int before = lab.samples;
 	struct pt_regs regs = {};
 
-	regs.cs = user ? __USER_CS : __KERNEL_CS;
+	op_test_set_user(&regs, user);
 	preempt_disable();
 	overflow(event, NULL, &regs);
 	preempt_enable();

@@ -31,15 +31,12 @@ static int test_register_kprobe(struct kprobe *kp)
 
 static struct mm_struct *test_mm;
 
-/* A function's arguments, as they stand in the registers. */
 static void set_args(struct pt_regs *regs, const unsigned long *arg)
 {
-	regs->di = arg[0];
-	regs->si = arg[1];
-	regs->dx = arg[2];
-	regs->cx = arg[3];
-	regs->r8 = arg[4];
-	regs->r9 = arg[5];
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		op_test_set_arg(regs, i, arg[i]);
 }
 
 static void ranges_that_make_sense(struct kunit *test)
@@ -139,7 +136,7 @@ static void an_exit_has_no_users_left(struct kunit *test)
 	struct pt_regs regs = {};
 
 	KUNIT_EXPECT_FALSE(test, get_exit_mmap(&event, &regs, "exit_mmap"));
-	regs.di = (unsigned long)test_mm;
+	op_test_set_arg(&regs, 0, (unsigned long)test_mm);
 	KUNIT_EXPECT_FALSE(test, get_exit_mmap(&event, &regs, "exit_mmap"));
 	atomic_dec(&test_mm->mm_users);
 	KUNIT_EXPECT_TRUE(test, get_exit_mmap(&event, &regs, "exit_mmap"));
@@ -154,25 +151,25 @@ static void a_mapping_grows_into_nothing(struct kunit *test)
 	struct vm_area_struct vma = { .vm_start = at, .vm_end = at + PAGE_SIZE };
 	struct pt_regs regs = {};
 
-	regs.si = (unsigned long)&vma;
-	regs.dx = PAGE_SIZE;
+	op_test_set_arg(&regs, 1, (unsigned long)&vma);
+	op_test_set_arg(&regs, 2, PAGE_SIZE);
 	mmap_write_lock(test_mm);
 	KUNIT_EXPECT_TRUE(test, get_growth(&event, &regs, "vma_merge_extend"));
 	KUNIT_EXPECT_EQ(test, event.start, at + PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, event.end, at + 2 * PAGE_SIZE);
-	regs.di = (unsigned long)&vma;
-	regs.dx = at + 3 * PAGE_SIZE;
+	op_test_set_arg(&regs, 0, (unsigned long)&vma);
+	op_test_set_arg(&regs, 2, at + 3 * PAGE_SIZE);
 	KUNIT_EXPECT_FALSE(test, get_growth(&event, &regs, "__vma_adjust"));
 	vma.vm_mm = test_mm;
 	KUNIT_EXPECT_TRUE(test, get_growth(&event, &regs, "__vma_adjust"));
 	KUNIT_EXPECT_EQ(test, event.start, at + PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, event.end, at + 3 * PAGE_SIZE);
 	/* split, or cut off at its end */
-	regs.dx = at + PAGE_SIZE / 2;
+	op_test_set_arg(&regs, 2, at + PAGE_SIZE / 2);
 	KUNIT_EXPECT_FALSE(test, get_growth(&event, &regs, "__vma_adjust"));
 	mmap_write_unlock(test_mm);
 	/* what is mapped there stays what it is */
-	regs.dx = PAGE_SIZE;
+	op_test_set_arg(&regs, 2, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, at + PAGE_SIZE,
 			vm_mmap(NULL, at + PAGE_SIZE, PAGE_SIZE, PROT_READ,
 				MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0));
