@@ -28,7 +28,8 @@ warnings()
 	builder_packages "$builder" sparse >&2
 	rm -rf "$tree"
 	module_sync "$ROOT" "$tree"
-	in_builder "$builder" make -j2 -C "$inside" KDIR="$(<"$dir/kdir")" W=1 C=2 \
+	in_builder "$builder" make -j2 -C "$inside" KDIR="$(<"$dir/kdir")" \
+		OP_TEST_NMI=y W=1 C=2 \
 		>"$tree/.log" 2>&1 || { cat "$tree/.log"; return; }
 	grep -E "^($inside/)?(src|include|kunit)/.*: |^(WARNING|ERROR): modpost" \
 		"$tree/.log" || true
