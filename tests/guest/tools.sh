@@ -25,7 +25,7 @@ plant()
 plant sleep "BUG: sleeping function called from invalid context"
 plant rcu "WARNING: suspicious RCU usage"
 # It comes with a cost of its own: where it is, KASAN can't be.
-! has KCSAN || plant kcsan "BUG: KCSAN: data-race in opbug_kcsan"
+! has KCSAN || plant kcsan "BUG: KCSAN: data-race in .*opbug_kcsan"
 plant lockdep "WARNING: possible circular locking dependency detected"
 # After a report of KASAN's there are none of lockdep.
 if has KASAN; then
