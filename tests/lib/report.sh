@@ -49,8 +49,8 @@ judge_planted()
 		report=$(report_of "$dir/$n") || true
 		if head -n 1 <<<"$report" | grep -qE -- "${wanted#*: }" &&
 			[ "$(grep -E '(BUG|WARNING): |new suspected memory leaks' \
-				<<<"$report" | sed 1d | grep -vcE \
-				"BUG: KCSAN: .*opbug_$name")" -eq 0 ] &&
+				<<<"$report" | sed 1d |
+				grep -vc "BUG: ${name^^}: data-race")" -eq 0 ] &&
 			grep -qF "opbug_$name" <<<"$report"; then
 			echo "ok - the kernel reported the planted bug, $name"
 		else

@@ -89,7 +89,7 @@ static unsigned long raced;
 
 static noinline int opbug_kcsan_task(void *done)
 {
-	unsigned long end = jiffies + 10 * HZ;
+	unsigned long end = jiffies + HZ;
 
 	while (time_before(jiffies, end)) {
 		raced++;
