@@ -78,6 +78,12 @@ kernel_colon()
 	[ "$arch" = x86_64 ] || [[ $1 == debug-* ]] || echo ":$(debian_arch "$arch")"
 }
 
+# kernel_name DIR: of the kernel whose folder that is.
+kernel_name()
+{
+	basename "$(dirname "$1")"
+}
+
 # kernel_make_args NAME: what kbuild has to know to build for it on x86-64.
 kernel_make_args()
 {
@@ -431,7 +437,7 @@ kernel_modules_tree()
 	fi
 	say "getting the modules of kernel $release ($version)"
 	deb=$(chroot_deb "$builder" "$dir/kmods" \
-		"$(kernel_package "$(basename "$(dirname "$dir")")" "$version" \
+		"$(kernel_package "$(kernel_name "$dir")" "$version" \
 			"$release" modules)")
 	KERNEL_TREE=$dir/kmods/tree
 	mkdir -p "$KERNEL_TREE"

@@ -43,7 +43,7 @@ module_make()
 	shift 2
 	builder=$(<"$dir/builder")
 	tree=$(builder_path "$builder" "$tree")
-	read -ra args <<<"$(kernel_make_args "$(basename "$(dirname "$dir")")")"
+	read -ra args <<<"$(kernel_make_args "$(kernel_name "$dir")")"
 	in_builder "$builder" make -j2 -C "$(<"$dir/kdir")" M="$tree" \
 		"${args[@]}" "$@" modules
 }

@@ -23,6 +23,29 @@
 
 #define PROGRAM_ADDRESS	0x400000ul
 
+#if defined(__x86_64__) || defined(__i386__)
+#define TAIL		8
+
+/* What is alike in both modes of a pair's slot; see fill_pair(). */
+static void fill_slots(unsigned char *slot, unsigned char *jumps, int tag,
+		       const unsigned char *tail)
+{
+	unsigned int i;
+
+	for (i = 0; i < STORM_SLOT - TAIL; i += 4) {
+		slot[i] = 0x0f;
+		slot[i + 1] = 0x1f;
+		slot[i + 2] = 0x40;
+		slot[i + 3] = tag;
+	}
+	memcpy(slot + i, tail, TAIL);
+	for (i = 0; i < STORM_SLOT; i += 2) {
+		jumps[i] = 0xeb;
+		jumps[i + 1] = slot - (jumps + i + 2);
+	}
+}
+#endif
+
 #if defined(__x86_64__)
 #define MACHINE		EM_X86_64
 #define TRAP		0xcc		/* int3 */
@@ -90,23 +113,12 @@ static const unsigned char function_code[] = {
 static void fill_pair(unsigned char *slot, unsigned char *jumps,
 		      unsigned char *door, int tag)
 {
-	static const unsigned char tail[] = {
+	static const unsigned char tail[TAIL] = {
 		0x48, 0x83, 0xef, 0x01, 0x7f, 0xc2, 0xc3, 0x90
 	};
 	int32_t way = slot - (door + DOOR_SIZE);
-	unsigned int i;
 
-	for (i = 0; i < STORM_SLOT - sizeof(tail); i += 4) {
-		slot[i] = 0x0f;
-		slot[i + 1] = 0x1f;
-		slot[i + 2] = 0x40;
-		slot[i + 3] = tag;
-	}
-	memcpy(slot + i, tail, sizeof(tail));
-	for (i = 0; i < STORM_SLOT; i += 2) {
-		jumps[i] = 0xeb;
-		jumps[i + 1] = slot - (jumps + i + 2);
-	}
+	fill_slots(slot, jumps, tag, tail);
 	door[0] = 0xe9;
 	memcpy(door + 1, &way, sizeof(way));
 }
@@ -154,24 +166,13 @@ static const unsigned char function_code[] = {
 static void fill_pair(unsigned char *slot, unsigned char *jumps,
 		      unsigned char *door, int tag)
 {
-	static const unsigned char tail[] = {
+	static const unsigned char tail[TAIL] = {
 		0x3e, 0x83, 0xe8, 0x01, 0x7f, 0xc2, 0xc3, 0x90
 	};
 	static const unsigned char fetch[] = { 0x8b, 0x44, 0x24, 0x04, 0xe9 };
 	int32_t way = slot - (door + DOOR_SIZE);
-	unsigned int i;
 
-	for (i = 0; i < STORM_SLOT - sizeof(tail); i += 4) {
-		slot[i] = 0x0f;
-		slot[i + 1] = 0x1f;
-		slot[i + 2] = 0x40;
-		slot[i + 3] = tag;
-	}
-	memcpy(slot + i, tail, sizeof(tail));
-	for (i = 0; i < STORM_SLOT; i += 2) {
-		jumps[i] = 0xeb;
-		jumps[i + 1] = slot - (jumps + i + 2);
-	}
+	fill_slots(slot, jumps, tag, tail);
 	memcpy(door, fetch, sizeof(fetch));
 	memcpy(door + sizeof(fetch), &way, sizeof(way));
 }
