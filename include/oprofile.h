@@ -280,6 +280,7 @@ int op_profile_event_unregister(enum op_profile_event_type type,
 				struct notifier_block *nb);
 int op_profile_events_start(void);
 void op_profile_events_stop(void);
+bool op_profile_event_told(enum op_profile_event_type type);
 int op_profile_events_show(struct seq_file *m, void *unused);
 
 /* ---- pictures: picture.c ---------------------------------------------- */

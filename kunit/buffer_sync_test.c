@@ -20,6 +20,8 @@
 
 /* As if the cookie table were full. */
 static bool table_full;
+/* How often an address was asked for. */
+static unsigned int nr_asked;
 
 static enum op_found test_find(struct mm_struct *mm, unsigned long addr,
 			       unsigned long epoch, bool soft,
@@ -27,6 +29,7 @@ static enum op_found test_find(struct mm_struct *mm, unsigned long addr,
 {
 	enum op_found found = op_picture_find(mm, addr, epoch, soft, place);
 
+	nr_asked++;
 	if (table_full && found == OP_FOUND) {
 		place->cookie = OP_NO_COOKIE;
 		place->offset = OP_ESCAPE_CODE;
@@ -36,6 +39,9 @@ static enum op_found test_find(struct mm_struct *mm, unsigned long addr,
 
 #define op_picture_find(mm, addr, epoch, soft, place) \
 	test_find(mm, addr, epoch, soft, place)
+
+/* There are no probes here; the tests call the hooks. */
+#define op_profile_event_told(type)	true
 
 #include "../src/buffer_sync.c"
 
@@ -224,7 +230,8 @@ static void a_dead_mm_is_let_go(struct kunit *test)
 	map(b);
 	sample(b, BASE + 1, true);
 	drain(b, false);
-	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 1);
+	/* the CPU's last context, and what is known of the mm */
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 2);
 	/* it goes, and no hook has seen it */
 	atomic_dec(&b->mm->mm_users);
 	sample(b, BASE + 2, true);
@@ -237,6 +244,107 @@ static void a_dead_mm_is_let_go(struct kunit *test)
 		drain(b, false);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 0);
+	atomic_inc(&b->mm->mm_users);
+	law(b, 2);
+}
+
+/*
+ * Looks like an address space that only kernel samples come from; what is known
+ * of it has a place of its own.
+ */
+static struct mm_struct *another_mm(struct bench *b)
+{
+	struct mm_struct *mm;
+
+	do {
+		mm = kunit_kzalloc(b->test, sizeof(*mm), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(b->test, mm);
+	} while (space_at(mm) == space_at(b->mm));
+	/* more than there will be notes: it is not the kernel's to free */
+	atomic_set(&mm->mm_count, 1000);
+	atomic_set(&mm->mm_users, 1);
+	return mm;
+}
+
+/* Two address spaces that a CPU goes to and fro between. */
+static void what_is_known_is_not_asked_again(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct mm_struct *mm[] = { b->mm, another_mm(b) };
+	unsigned int i;
+
+	map(b);
+	nr_asked = 0;
+	for (i = 0; i < 10; i++) {
+		b->task->mm = mm[i % 2];
+		b->task->pid = 1000 + i;
+		sample(b, i % 2 ? TASK_SIZE_MAX + i : BASE + i, !(i % 2));
+	}
+	b->task->mm = b->mm;
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->d.samples, 10UL);
+	KUNIT_EXPECT_EQ(test, nr_asked, 1U);
+	KUNIT_EXPECT_PTR_EQ(test, space_at(mm[0])->mm, mm[0]);
+	KUNIT_EXPECT_PTR_EQ(test, space_at(mm[1])->mm, mm[1]);
+	/* something is unmapped, or a hook thinks so */
+	atomic_inc(&op_slot_of(b->mm)->seq);
+	sample(b, BASE + 1, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, nr_asked, 2U);
+	/* an older sample that comes from another CPU's ring */
+	space_at(b->mm)->place_epoch++;
+	sample(b, BASE + 2, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, nr_asked, 3U);
+	KUNIT_EXPECT_EQ(test, b->last.offset, PAGE_SIZE + 2);
+	law(b, 12);
+	forget_all_spaces();
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(mm[1])->pending), 0);
+}
+
+static void one_space_may_push_another_out(struct kunit *test)
+{
+	struct bench *b = test->priv;
+	struct mm_struct *mm = another_mm(b);
+
+	map(b);
+	sample(b, BASE + 1, true);
+	drain(b, false);
+	/* as if it were hashed there */
+	space_begin(space_at(b->mm), mm);
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(mm)->pending), 1);
+	nr_asked = 0;
+	/* in the context that the ring has already */
+	sample(b, BASE + 2, true);
+	sample(b, BASE + 3, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, nr_asked, 1U);
+	KUNIT_EXPECT_EQ(test, b->last.offset, PAGE_SIZE + 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(mm)->pending), 0);
+	law(b, 3);
+}
+
+static void what_is_known_is_forgotten_in_time(struct kunit *test)
+{
+	struct bench *b = test->priv;
+
+	map(b);
+	sample(b, BASE + 1, true);
+	drain(b, false);
+	forget_old_spaces();
+	KUNIT_ASSERT_PTR_EQ(test, space_at(b->mm)->mm, b->mm);
+	space_at(b->mm)->until = jiffies;
+	forget_old_spaces();
+	KUNIT_EXPECT_NULL(test, space_at(b->mm)->mm);
+	nr_asked = 0;
+	sample(b, BASE + 2, true);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, nr_asked, 1U);
+	/* the dead at once */
+	atomic_dec(&b->mm->mm_users);
+	forget_old_spaces();
+	KUNIT_EXPECT_NULL(test, space_at(b->mm)->mm);
 	atomic_inc(&b->mm->mm_users);
 	law(b, 2);
 }
@@ -290,8 +398,14 @@ static void the_app_is_the_executable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->last.app, op_cookie(exe));
 	KUNIT_EXPECT_EQ(test, b->last.tid, 1001UL);
 	KUNIT_EXPECT_EQ(test, b->last.tgid, 1000UL);
+	/* another one is seen, though the address space is known */
+	rcu_assign_pointer(b->mm->exe_file, b->file);
+	b->task->pid++;
+	sample(b, TASK_SIZE_MAX + 1, false);
+	drain(b, false);
+	KUNIT_EXPECT_EQ(test, b->last.app, op_cookie(b->file));
 	rcu_assign_pointer(b->mm->exe_file, NULL);
-	law(b, 3);
+	law(b, 4);
 }
 
 static void an_exiting_task_that_no_hook_saw(struct kunit *test)
@@ -542,6 +656,9 @@ static void random_mixes_keep_the_law(struct kunit *test)
 		if (locked)
 			mmap_write_lock(b->mm);
 		table_full = !op_test_random(&rnd, 8);
+		/* what is known needs no table */
+		if (table_full)
+			forget_all_spaces();
 		drain(b, !op_test_random(&rnd, 5));
 		table_full = false;
 		if (locked)
@@ -599,7 +716,16 @@ static void the_worker_stays_away_in_the_end(struct kunit *test)
 	settle_down(b);
 	KUNIT_EXPECT_EQ(test, nr_aside, 0U);
 	KUNIT_EXPECT_FALSE(test, worker_comes_again());
+	/* only the CPU's last context holds it now */
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 1);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(op_sync_armed), 0);
+	/* but what that holds must not stay when it is dead */
+	atomic_dec(&b->mm->mm_users);
+	KUNIT_EXPECT_TRUE(test, worker_comes_again());
+	settle_down(b);
+	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(b->mm)->pending), 0);
+	KUNIT_EXPECT_FALSE(test, worker_comes_again());
+	atomic_inc(&b->mm->mm_users);
 	/* the next sample calls it */
 	running = false;
 	sample(b, BASE + 2, true);
@@ -689,6 +815,9 @@ static struct kunit_case buffer_sync_cases[] = {
 	KUNIT_CASE(a_locked_mm_is_set_aside),
 	KUNIT_CASE(what_stays_locked_is_counted),
 	KUNIT_CASE(a_dead_mm_is_let_go),
+	KUNIT_CASE(what_is_known_is_not_asked_again),
+	KUNIT_CASE(one_space_may_push_another_out),
+	KUNIT_CASE(what_is_known_is_forgotten_in_time),
 	KUNIT_CASE(a_full_event_buffer_is_counted),
 	KUNIT_CASE(a_full_ring_is_counted),
 	KUNIT_CASE(the_app_is_the_executable),

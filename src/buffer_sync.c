@@ -9,8 +9,8 @@
  * now is set aside and tried again.
  *
  * What belongs to op_sync_mutex: the drains (what each CPU's ring said last),
- * the set-aside samples, and the state of the grace period that pictures and
- * stale contexts wait for.
+ * the spaces (what was found out), the set-aside samples, and the state of the
+ * grace period that pictures and stale contexts wait for.
  *
  * The worker comes every second while there is something to do. Before it
  * stays away it clears op_sync_armed, has each CPU's next handler look at it
@@ -40,6 +40,7 @@
 #define BURST			128		/* usual records at once */
 #define COST			16		/* of another one, in such */
 #define STOP_GRACE		(HZ / 2)
+#define SPACE_TIME		(5 * HZ)	/* until it is found out again */
 
 /**
  * struct subject - whose a sample is
@@ -54,12 +55,30 @@ struct subject {
 };
 
 /**
- * struct drain - what one CPU's ring has said so far
- * @subject: owns the note of the last context record
- * @known: there was one, and it is not stale
- * @note: counts context records
+ * struct space - what has been found out of an address space
+ * @list: in spaces_known
+ * @mm: it; noted, so that the hooks see to it that @place is right; NULL:
+ *	nothing
+ * @exe: its executable when @app was found; only compared
+ * @app: cookie of that, or OP_NO_COOKIE
  * @place: the last answer for a live mapping; see op_picture_find()
  * @place_epoch: epoch of the sample that got it
+ * @until: when to forget it: nobody tells when a file has been written to
+ */
+struct space {
+	struct list_head list;
+	struct mm_struct *mm;
+	const struct file *exe;
+	unsigned long app;
+	struct op_place place;
+	unsigned long place_epoch;
+	unsigned long until;
+};
+
+/**
+ * struct drain - what one CPU's ring has said so far
+ * @subject: owns the note of the last context record
+ * @note: counts context records
  * @busy: number of the pass in which the mm could not be asked
  * @why: why not
  * @stale: the value of @note at which the writer was asked to restate
@@ -67,10 +86,7 @@ struct subject {
  */
 struct drain {
 	struct subject subject;
-	bool known;
 	unsigned long note;
-	struct op_place place;
-	unsigned long place_epoch;
 	unsigned long busy;
 	enum op_found why;
 	unsigned long stale;
@@ -90,6 +106,8 @@ int op_sync_armed;
 
 static DEFINE_MUTEX(op_sync_mutex);
 static DEFINE_PER_CPU(struct drain, drains);
+static struct space spaces[1 << OP_SLOT_BITS];
+static LIST_HEAD(spaces_known);
 static LIST_HEAD(aside_list);
 static unsigned int nr_aside;
 static unsigned long pass;
@@ -108,6 +126,63 @@ static void grace_over(struct rcu_head *head)
 {
 	/* pairs with the acquire in sync_pass() */
 	smp_store_release(&grace, GRACE_OVER);
+}
+
+/* ---- address spaces --------------------------------------------------- */
+
+static void space_forget(struct space *sp)
+{
+	list_del(&sp->list);
+	op_mm_unnote(sp->mm);
+	sp->mm = NULL;
+	sp->place.live = false;
+}
+
+/* Where what is known of an address space is, or would be. */
+static struct space *space_at(const struct mm_struct *mm)
+{
+	return &spaces[hash_ptr(mm, OP_SLOT_BITS)];
+}
+
+static noinline void space_begin(struct space *sp, struct mm_struct *mm)
+{
+	if (sp->mm)
+		space_forget(sp);
+	op_mm_note(mm);
+	sp->mm = mm;
+	sp->app = OP_NO_COOKIE;
+	sp->until = jiffies + SPACE_TIME;
+	list_add(&sp->list, &spaces_known);
+}
+
+/* What is known of an address space, which the caller has noted. */
+static struct space *space_of(struct mm_struct *mm)
+{
+	struct space *sp = space_at(mm);
+
+	if (unlikely(sp->mm != mm))
+		space_begin(sp, mm);
+	return sp;
+}
+
+static void forget_all_spaces(void)
+{
+	struct space *sp, *next;
+
+	list_for_each_entry_safe(sp, next, &spaces_known, list)
+		space_forget(sp);
+}
+
+/* Those of the dead, and what may have changed since. */
+static void forget_old_spaces(void)
+{
+	struct space *sp, *next;
+
+	list_for_each_entry_safe(sp, next, &spaces_known, list) {
+		if (!atomic_read(&sp->mm->mm_users) ||
+		    time_after_eq(jiffies, sp->until))
+			space_forget(sp);
+	}
 }
 
 /* ---- one sample ------------------------------------------------------- */
@@ -144,93 +219,122 @@ static bool is_kernel_address(unsigned long addr)
 }
 
 /* Does the last answer still hold, at its addresses? See struct op_place. */
-static bool place_holds(const struct drain *d)
+static bool place_holds(const struct subject *s, const struct space *sp)
 {
-	const struct op_place *p = &d->place;
+	const struct op_place *p = &sp->place;
 
-	return p->live && !op_epoch_before(d->subject.epoch, d->place_epoch) &&
-	       p->seq == atomic_read(&op_slot_of(d->subject.mm)->seq);
+	return sp->mm == s->mm && p->live &&
+	       !op_epoch_before(s->epoch, sp->place_epoch) &&
+	       p->seq == atomic_read(&op_slot_of(s->mm)->seq);
 }
 
-static bool same_place(const struct drain *d, unsigned long addr, bool soft)
-{
-	const struct op_place *p = &d->place;
-
-	return !soft && addr - p->start < p->end - p->start && place_holds(d);
-}
-
-/*
- * Find where a user address lies. @d is the drain whose last answer may serve,
- * or NULL. A full cookie table answers with an offset that no file has.
- */
-static enum op_found locate(const struct subject *s, struct drain *d,
-			    unsigned long addr, bool soft,
-			    struct op_entry *entry)
+/* Ask, and keep the answer. */
+static noinline enum op_found ask_place(const struct subject *s,
+					unsigned long addr, bool soft,
+					struct op_entry *entry)
 {
 	struct op_place place;
 	enum op_found found;
+	struct space *sp;
 
-	if (d && same_place(d, addr, soft)) {
-		entry->cookie = d->place.cookie;
-		entry->offset = addr + d->place.delta;
-		return OP_FOUND;
-	}
-	if (!s->mm)
-		return OP_NO_MM;
 	found = op_picture_find(s->mm, addr, s->epoch, soft, &place);
 	if (found != OP_FOUND)
 		return found;
 	entry->cookie = place.cookie;
 	entry->offset = place.offset;
-	if (d && place.live && place.offset != OP_ESCAPE_CODE) {
-		d->place = place;
-		d->place_epoch = s->epoch;
+	if (place.live && place.offset != OP_ESCAPE_CODE &&
+	    op_profile_event_told(OP_EXEC_UNMAP)) {
+		sp = space_of(s->mm);
+		sp->place = place;
+		sp->place_epoch = s->epoch;
 	}
 	return OP_FOUND;
 }
 
 /*
- * Turn a record into entries and deliver it. Returns OP_FOUND when it is
- * settled one way or the other, or why it must be tried again.
+ * Find where a user address lies. A full cookie table answers with an offset
+ * that no file has.
  */
-static enum op_found settle(const struct subject *s, struct drain *d,
-			    unsigned long header, const unsigned long *addr)
+static __always_inline enum op_found locate(const struct subject *s, unsigned long addr,
+			    bool soft, struct op_entry *entry)
 {
-	static struct op_entry entries[1 + FRAMES_MAX];
-	unsigned int frames = known_frames(header);
+	const struct space *sp = space_at(s->mm);
+	const struct op_place *p = &sp->place;
+
+	if (unlikely(!s->mm))
+		return OP_NO_MM;
+	if (unlikely(soft || addr - p->start >= p->end - p->start ||
+		     !place_holds(s, sp)))
+		return ask_place(s, addr, soft, entry);
+	entry->cookie = p->cookie;
+	entry->offset = addr + p->delta;
+	return OP_FOUND;
+}
+
+/*
+ * Turn a record into entries, which there is room for at @entry, and deliver
+ * them. Returns OP_FOUND when it is settled one way or the other, or why it must
+ * be tried again.
+ */
+static __always_inline enum op_found settle_at(struct op_entry *entry,
+					       const struct subject *s,
+					       unsigned long header,
+					       const unsigned long *addr,
+					       unsigned int frames)
+{
 	unsigned int i, n = 1;
 	enum op_found found;
 
-	entries[0].kernel = header & OP_REC_KERNEL;
-	if (entries[0].kernel) {
-		entries[0].offset = addr[0];
-	} else {
-		found = locate(s, d, addr[0], header & OP_REC_SOFT, &entries[0]);
+	entry[0].kernel = header & OP_REC_KERNEL;
+	entry[0].offset = addr[0];
+	if (!entry[0].kernel) {
+		found = locate(s, addr[0], header & OP_REC_SOFT, &entry[0]);
 		if (found == OP_BUSY || found == OP_NO_MM)
 			return found;
 		if (found != OP_FOUND) {
 			count_lost(found);
 			return OP_FOUND;
 		}
-		if (unlikely(entries[0].offset == OP_ESCAPE_CODE)) {
+		if (unlikely(entry[0].offset == OP_ESCAPE_CODE)) {
 			op_count(&op_stats.lost_no_cookie, 1);
 			return OP_FOUND;
 		}
 	}
 	for (i = 1; i <= frames; i++) {
-		entries[n].kernel = is_kernel_address(addr[i]);
-		entries[n].offset = addr[i];
-		if (!entries[n].kernel &&
-		    (locate(s, d, addr[i], header & OP_REC_SOFT,
-			    &entries[n]) != OP_FOUND ||
-		     entries[n].offset == OP_ESCAPE_CODE)) {
+		entry[n].kernel = is_kernel_address(addr[i]);
+		entry[n].offset = addr[i];
+		if (!entry[n].kernel &&
+		    (locate(s, addr[i], header & OP_REC_SOFT,
+			    &entry[n]) != OP_FOUND ||
+		     entry[n].offset == OP_ESCAPE_CODE)) {
 			op_count(&op_stats.bt_lost_no_mapping, 1);
 			continue;
 		}
 		n++;
 	}
-	op_eb_sample(&s->context, header & OP_REC_EVENT_MASK, entries, n - 1);
+	n--;
+	if (n || !op_eb_put(&s->context, header & OP_REC_EVENT_MASK, entry))
+		op_eb_sample(&s->context, header & OP_REC_EVENT_MASK, entry, n);
 	return OP_FOUND;
+}
+
+static noinline enum op_found settle(const struct subject *s,
+				     unsigned long header,
+				     const unsigned long *addr)
+{
+	/* too many for a stack */
+	static struct op_entry entries[1 + FRAMES_MAX];
+
+	return settle_at(entries, s, header, addr, known_frames(header));
+}
+
+/* One without frames, as most are. */
+static enum op_found settle_one(const struct subject *s, unsigned long header,
+				unsigned long addr)
+{
+	static struct op_entry entry;
+
+	return settle_at(&entry, s, header, &addr, 0);
 }
 
 /* ---- samples that wait ------------------------------------------------ */
@@ -287,7 +391,7 @@ static void retry_aside(bool give_up)
 		    time_before(jiffies, a->deadline))
 			found = why;
 		else
-			found = settle(&a->subject, NULL, a->header, a->addr);
+			found = settle(&a->subject, a->header, a->addr);
 		if (found != OP_FOUND) {
 			busy = a->subject.mm;
 			why = found;
@@ -303,23 +407,10 @@ static void retry_aside(bool give_up)
 
 /* ---- one ring --------------------------------------------------------- */
 
-/* The program of a context; it may be a file, none, or nobody knows. */
-static unsigned long find_app(const struct subject *s, unsigned long header,
-			      unsigned long key)
+static unsigned long cookie_put(struct file *file)
 {
 	unsigned long cookie;
-	struct file *file;
 
-	if (header & OP_REC_KTHREAD)
-		return OP_COOKIE_KTHREAD;
-	if (header & OP_REC_EXITING) {
-		file = op_picture_task_exe(key, s->context.tid);
-	} else {
-		/* In this order: exit_mmap() comes before the file goes. */
-		file = op_get_mm_exe_file(s->mm);
-		if (!file)
-			file = op_picture_exe(s->mm);
-	}
 	if (!file)
 		return OP_NO_COOKIE;
 	cookie = op_cookie(file);
@@ -327,13 +418,41 @@ static unsigned long find_app(const struct subject *s, unsigned long header,
 	return cookie;
 }
 
+/* The program of a context without an address space. */
+static unsigned long find_app(unsigned long header, unsigned long key,
+			      unsigned long tid)
+{
+	if (header & OP_REC_KTHREAD)
+		return OP_COOKIE_KTHREAD;
+	return cookie_put(op_picture_task_exe(key, tid));
+}
+
+/*
+ * The program of one that has an address space. When that gets another
+ * executable, or ends, its pointer changes.
+ */
+static unsigned long find_user_app(struct mm_struct *mm)
+{
+	struct space *sp = space_of(mm);
+	const struct file *exe = rcu_access_pointer(mm->exe_file);
+	struct file *file;
+
+	if (unlikely(sp->exe != exe || sp->app == OP_NO_COOKIE)) {
+		/* In this order: exit_mmap() comes before the file goes. */
+		file = op_get_mm_exe_file(mm);
+		if (!file)
+			file = op_picture_exe(mm);
+		sp->app = cookie_put(file);
+		sp->exe = exe;
+	}
+	return sp->app;
+}
+
 static void end_context(struct drain *d)
 {
 	if (d->subject.mm)
 		op_mm_unnote(d->subject.mm);
 	d->subject.mm = NULL;
-	d->known = false;
-	d->place.live = false;
 	d->stale_known = false;
 }
 
@@ -345,22 +464,25 @@ static void take_context(struct drain *d, unsigned long header,
 	struct subject *s = &d->subject;
 	struct mm_struct *old = s->mm;
 
-	s->mm = NULL;
-	if (!(header & (OP_REC_KTHREAD | OP_REC_EXITING)))
+	s->context.tid = tid;
+	s->context.tgid = tgid;
+	if (unlikely(header & (OP_REC_KTHREAD | OP_REC_EXITING))) {
+		s->mm = NULL;
+		s->context.app = find_app(header, key, tid);
+	} else {
 		s->mm = (struct mm_struct *)key;
-	if (s->mm != old || !d->known || s->context.tid != tid || !s->mm) {
-		s->context.tid = tid;
-		s->context.tgid = tgid;
-		s->context.app = find_app(s, header, key);
+		s->context.app = find_user_app(s->mm);
 	}
-	if (s->mm != old) {
-		d->place.live = false;
+	if (s->mm != old)
 		d->busy = 0;
-	}
 	if (old)
 		op_mm_unnote(old);
-	d->known = true;
 	d->note++;
+}
+
+static bool is_usual(unsigned long header)
+{
+	return !(header & ~(OP_REC_EVENT_MASK | OP_REC_KERNEL));
 }
 
 /*
@@ -378,12 +500,16 @@ static unsigned int settle_usual(const struct drain *d,
 	const unsigned long *in = ring->words + at;
 	unsigned long start = 0, size = ULONG_MAX, delta = 0;
 	unsigned long mode = OP_REC_KERNEL, addr, room;
-	const struct op_place *p = &d->place;
+	const struct op_place *p;
+	const struct space *sp;
 	unsigned int i, n;
 	unsigned long *out;
 
 	if (!op_writer.said.kernel) {
-		if (!place_holds(d) || !op_eb_said_place(false, p->cookie))
+		sp = space_at(d->subject.mm);
+		p = &sp->place;
+		if (!place_holds(&d->subject, sp) ||
+		    !op_eb_said_place(false, p->cookie))
 			return 0;
 		mode = 0;
 		start = p->start;
@@ -422,14 +548,17 @@ static noinline unsigned long drain_record(struct drain *d,
 			     op_ring_word(ring, pos + 2));
 		pos += 3;
 	}
-	for (i = 0; i <= frames; i++, pos++) {
+	addr[0] = op_ring_word(ring, pos++);
+	for (i = 1; unlikely(i <= frames); i++, pos++) {
 		if (i <= FRAMES_MAX)
 			addr[i] = op_ring_word(ring, pos);
 	}
 	if (!(header & OP_REC_KERNEL) && d->busy == pass && nr_aside < ASIDE_MAX)
 		found = d->why;
+	else if (likely(!frames))
+		found = settle_one(&d->subject, header, addr[0]);
 	else
-		found = settle(&d->subject, d, header, addr);
+		found = settle(&d->subject, header, addr);
 	if (unlikely(found != OP_FOUND)) {
 		d->busy = pass;
 		d->why = found;
@@ -458,8 +587,10 @@ static bool drain_ring(int cpu)
 	while (pos != end) {
 		n = 0;
 		do {
-			usual = op_eb_said(&d->subject.context) ?
-				settle_usual(d, ring, pos, end) : 0;
+			usual = 0;
+			if (is_usual(op_ring_word(ring, pos)) &&
+			    op_eb_said(&d->subject.context))
+				usual = settle_usual(d, ring, pos, end);
 			pos += 2 * usual;
 			if (usual < BURST && pos != end)
 				pos = drain_record(d, ring, pos);
@@ -502,6 +633,19 @@ static bool mark_stale(void)
 	return any;
 }
 
+static bool any_dead_context(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct drain *d = &per_cpu(drains, cpu);
+
+		if (d->subject.mm && !atomic_read(&d->subject.mm->mm_users))
+			return true;
+	}
+	return false;
+}
+
 static void drop_stale(void)
 {
 	int cpu;
@@ -530,6 +674,7 @@ static bool sync_pass(bool give_up)
 		pass++;
 	op_pictures_retire();
 	if (READ_ONCE(grace) == GRACE_NONE) {
+		forget_old_spaces();
 		over = op_pictures_collect();
 		over |= mark_stale();
 		if (over) {
@@ -576,7 +721,7 @@ static void sync_worker(struct work_struct *work)
 	}
 	again = sync_pass(false);
 	op_eb_wake(false);
-	again |= op_eb_waiting() || op_pictures_left();
+	again |= op_eb_waiting() || op_pictures_left() || any_dead_context();
 	if (READ_ONCE(grace) != GRACE_NONE) {
 		again = true;
 		period = PERIOD_GRACE;
@@ -586,6 +731,7 @@ static void sync_worker(struct work_struct *work)
 		period = PERIOD_RETRY;
 	}
 	if (!again) {
+		forget_all_spaces();
 		/* see above */
 		WRITE_ONCE(op_sync_armed, 0);
 		op_rings_restate();
@@ -719,6 +865,7 @@ static void stop_in_worker(void *unused)
 	running = false;
 	for_each_possible_cpu(cpu)
 		end_context(&per_cpu(drains, cpu));
+	forget_all_spaces();
 	op_eb_stop();
 	mutex_unlock(&op_sync_mutex);
 }

@@ -232,8 +232,8 @@ static inline unsigned long context_key(unsigned long *header,
 
 /*
  * The usual record: it says nothing but its address, as it follows one of the
- * same context and epoch. Returns false, with nothing written, where it must
- * say more, or there is more to do.
+ * same context and epoch, or what the new context is. Returns false, with
+ * nothing written, where it must say more, or there is more to do.
  */
 static __always_inline bool ring_write_usual(struct op_ring *ring,
 					     unsigned long header,
@@ -241,7 +241,8 @@ static __always_inline bool ring_write_usual(struct op_ring *ring,
 {
 	unsigned long mask = ring->size - 1;
 	unsigned long *words = ring->words;
-	unsigned long head;
+	struct mm_struct *mm = current->mm;
+	unsigned long head, end;
 
 	if (unlikely(READ_ONCE(ring->nest)))
 		return false;
@@ -250,21 +251,39 @@ static __always_inline bool ring_write_usual(struct op_ring *ring,
 	/* Before all that it is to follow: see ring_write(). */
 	head = local_read(&ring->head);
 	barrier();
-	/* For a kernel thread both keys are 0; who exits goes the other way. */
-	if (unlikely((unsigned long)current->mm != ring->key ||
-		     current->pid != ring->tid ||
-		     atomic_long_read(&op_epoch) != ring->epoch ||
+	if (unlikely(atomic_long_read(&op_epoch) != ring->epoch ||
 		     atomic_long_read(&ring->restate) != ring->seen ||
-		     (long)(ring->alarm - head) < 2 ||
-		     local_cmpxchg(&ring->head, head, head + 2) != head)) {
-		/* what a nested handler wrote meanwhile is published by what follows */
-		WRITE_ONCE(ring->nest, 0);
-		return false;
+		     (long)(ring->alarm - head) < OP_REC_MAX_WORDS))
+		goto unusual;
+	/* For a kernel thread both keys are 0; who exits goes the other way. */
+	if (likely((unsigned long)mm == ring->key && current->pid == ring->tid)) {
+		end = head + 2;
+		if (unlikely(local_cmpxchg(&ring->head, head, end) != head))
+			goto unusual;
+		words[head & mask] = header;
+	} else {
+		if (unlikely(!mm || current->flags & PF_KTHREAD))
+			goto unusual;
+		end = head + 5;
+		if (unlikely(local_cmpxchg(&ring->head, head, end) != head))
+			goto unusual;
+		/* The space is certain, so this reference will be found. */
+		op_mm_note(mm);
+		words[head & mask] = header | OP_REC_CONTEXT;
+		words[(head + 1) & mask] = (unsigned long)mm;
+		words[(head + 2) & mask] = current->pid;
+		words[(head + 3) & mask] = current->tgid;
+		ring->key = (unsigned long)mm;
+		ring->tid = current->pid;
 	}
-	words[head & mask] = header;
-	words[(head + 1) & mask] = addr;
-	ring_publish(ring, head + 2);
+	words[(end - 1) & mask] = addr;
+	ring_publish(ring, end);
 	return true;
+
+unusual:
+	/* what a nested handler wrote meanwhile is published by what follows */
+	WRITE_ONCE(ring->nest, 0);
+	return false;
 }
 
 /* Call the worker, where it must come: soon if the ring fills, else in time. */

@@ -141,6 +141,22 @@ void op_eb_exit(void)
 	op_eb.size = 0;
 }
 
+/* ---- what has been said ----------------------------------------------- */
+
+/**
+ * op_restate() - the escapes that take a decoder from one state to another
+ * @said: what it knows; afterwards, also what was said
+ * @want: what it must know
+ * @words: takes at most OP_RESTATE_MAX words
+ *
+ * Return: how many words there are.
+ */
+unsigned int op_restate(struct op_said *said, const struct op_said *want,
+			unsigned long *words)
+{
+	return op_say(said, want, words) - words;
+}
+
 /* ---- writing: under op_sync_mutex ------------------------------------- */
 
 static void put(unsigned long word)
@@ -179,35 +195,16 @@ static bool state(const struct op_context *context, const struct op_entry *e,
 		  unsigned int more)
 {
 	static unsigned long text[OP_RESTATE_MAX];
-	static struct op_said want;
-	struct op_said *said = &op_writer.said;
-	unsigned long *words = op_eb.words, mask = op_eb.mask, pos;
-	unsigned int i, n;
+	const struct op_said want = op_wanted(context, e);
+	struct op_said said = op_writer.said;
+	unsigned int i, n = op_restate(&said, &want, text);
 
-	want.cpu_known = true;
-	want.context_known = true;
-	want.mode_known = true;
-	want.cookie_known = !e->kernel || (said->cookie_known &&
-					   op_same_context(&said->context,
-							   context));
-	want.context = *context;
-	want.kernel = e->kernel;
-	want.cookie = e->kernel ? said->cookie : e->cookie;
-	n = op_restate(said, &want, text);
 	if (!room_for(n + more))
 		return false;
-	pos = op_writer.pos;
 	for (i = 0; i < n; i++)
-		words[pos++ & mask] = text[i];
-	op_writer.pos = pos;
-	*said = want;
+		put(text[i]);
+	op_writer.said = said;
 	return true;
-}
-
-/* Has all been said that this sample needs? */
-static bool said_all(const struct op_context *context, const struct op_entry *e)
-{
-	return op_eb_said(context) && op_eb_said_place(e->kernel, e->cookie);
 }
 
 #ifdef OP_TEST_LOSES
@@ -245,25 +242,19 @@ void op_eb_sample(const struct op_context *context, unsigned int event,
 	unsigned int i;
 
 	for (i = 0; i <= frames; i++, entry++) {
-		if (!said_all(context, entry) || frames) {
-			if (!state(context, entry, frames && !i ? 4 : 2))
-				goto full;
-			if (frames && !i) {
-				put(OP_ESCAPE_CODE);
-				put(OP_TRACE_BEGIN_CODE);
-			}
-		} else if (!room_for(2)) {
-			goto full;
+		if (!state(context, entry, frames && !i ? 4 : 2)) {
+			op_writer.pos = undo;
+			count_overflow();
+			forget();
+			return;
+		}
+		if (frames && !i) {
+			put(OP_ESCAPE_CODE);
+			put(OP_TRACE_BEGIN_CODE);
 		}
 		put(entry->offset);
 		put(event);
 	}
-	return;
-
-full:
-	op_writer.pos = undo;
-	count_overflow();
-	forget();
 }
 
 static void write_module_notice(void)
@@ -343,58 +334,4 @@ void op_eb_wake(bool now)
 bool op_eb_waiting(void)
 {
 	return !READ_ONCE(op_eb.ready) && op_writer.pos != READ_ONCE(op_eb.tail);
-}
-
-/* ---- what has been said ----------------------------------------------- */
-
-/**
- * op_restate() - the escapes that take a decoder from one state to another
- * @said: what it knows
- * @want: what it must know
- * @words: takes at most OP_RESTATE_MAX words
- *
- * Return: how many words there are.
- */
-unsigned int op_restate(const struct op_said *said, const struct op_said *want,
-			unsigned long *words)
-{
-	bool cpu, context, mode, cookie;
-	unsigned int n = 0;
-
-	cpu = !said->cpu_known || said->context.cpu != want->context.cpu;
-	context = want->context_known &&
-		  (cpu || !said->context_known ||
-		   !op_same_context(&said->context, &want->context));
-	mode = want->mode_known &&
-	       (cpu || !said->mode_known || said->kernel != want->kernel);
-	/* again in each context; also in the kernel, it holds for what follows */
-	cookie = want->cookie_known &&
-		 (cpu || context || !said->cookie_known ||
-		  said->cookie != want->cookie);
-
-	if (cpu) {
-		words[n++] = OP_ESCAPE_CODE;
-		words[n++] = OP_CPU_SWITCH_CODE;
-		words[n++] = want->context.cpu;
-	}
-	if (context) {
-		words[n++] = OP_ESCAPE_CODE;
-		words[n++] = OP_CTX_SWITCH_CODE;
-		words[n++] = want->context.tid;
-		words[n++] = want->context.app;
-		words[n++] = OP_ESCAPE_CODE;
-		words[n++] = OP_CTX_TGID_CODE;
-		words[n++] = want->context.tgid;
-	}
-	if (mode) {
-		words[n++] = OP_ESCAPE_CODE;
-		words[n++] = want->kernel ? OP_KERNEL_ENTER_CODE :
-					    OP_USER_ENTER_CODE;
-	}
-	if (cookie) {
-		words[n++] = OP_ESCAPE_CODE;
-		words[n++] = OP_COOKIE_SWITCH_CODE;
-		words[n++] = want->cookie;
-	}
-	return n;
 }

@@ -177,7 +177,97 @@ static inline void op_eb_add(unsigned long words)
 	op_writer.pos += words;
 }
 
-unsigned int op_restate(const struct op_said *said, const struct op_said *want,
+/* op_restate() in place. */
+static __always_inline unsigned long *op_say(struct op_said *said,
+					     const struct op_said *want,
+					     unsigned long *to)
+{
+	if (!said->cpu_known || said->context.cpu != want->context.cpu) {
+		*to++ = OP_ESCAPE_CODE;
+		*to++ = OP_CPU_SWITCH_CODE;
+		*to++ = want->context.cpu;
+		memset(said, 0, sizeof(*said));
+		said->cpu_known = true;
+		said->context.cpu = want->context.cpu;
+	}
+	if (want->context_known &&
+	    !(said->context_known &&
+	      op_same_context(&said->context, &want->context))) {
+		*to++ = OP_ESCAPE_CODE;
+		*to++ = OP_CTX_SWITCH_CODE;
+		*to++ = want->context.tid;
+		*to++ = want->context.app;
+		*to++ = OP_ESCAPE_CODE;
+		*to++ = OP_CTX_TGID_CODE;
+		*to++ = want->context.tgid;
+		said->context_known = true;
+		said->context = want->context;
+		/* it is said again in each context */
+		said->cookie_known = false;
+	}
+	if (want->mode_known &&
+	    !(said->mode_known && said->kernel == want->kernel)) {
+		*to++ = OP_ESCAPE_CODE;
+		*to++ = want->kernel ? OP_KERNEL_ENTER_CODE :
+				       OP_USER_ENTER_CODE;
+		said->mode_known = true;
+		said->kernel = want->kernel;
+	}
+	/* also in the kernel: it holds for what follows */
+	if (want->cookie_known &&
+	    !(said->cookie_known && said->cookie == want->cookie)) {
+		*to++ = OP_ESCAPE_CODE;
+		*to++ = OP_COOKIE_SWITCH_CODE;
+		*to++ = want->cookie;
+		said->cookie_known = true;
+		said->cookie = want->cookie;
+	}
+	return to;
+}
+
+/* What a decoder must know for a sample. */
+static __always_inline struct op_said
+op_wanted(const struct op_context *context, const struct op_entry *e)
+{
+	return (struct op_said) {
+		.cpu_known = true,
+		.context_known = true,
+		.mode_known = true,
+		.cookie_known = !e->kernel,
+		.context = *context,
+		.kernel = e->kernel,
+		.cookie = e->cookie,
+	};
+}
+
+/**
+ * op_eb_put() - op_eb_sample() without frames, where that is no matter
+ * @context: where and who it is
+ * @event: number of its event folder
+ * @e: the sample
+ *
+ * Context: op_sync_mutex held, after op_eb_begin(); op_eb_publish() follows.
+ * Return: false, with nothing written, where there is not plenty of room, or the
+ *	end of the ring is near.
+ */
+static __always_inline bool op_eb_put(const struct op_context *context,
+				      unsigned int event,
+				      const struct op_entry *e)
+{
+	const struct op_said want = op_wanted(context, e);
+	unsigned long *out, *to, room;
+
+	out = op_eb_room(&room);
+	if (unlikely((long)room < OP_RESTATE_MAX + 2))
+		return false;
+	to = op_say(&op_writer.said, &want, out);
+	*to++ = e->offset;
+	*to++ = event;
+	op_eb_add(to - out);
+	return true;
+}
+
+unsigned int op_restate(struct op_said *said, const struct op_said *want,
 			unsigned long *words);
 
 /* How much of the stream a file has been given; see reader.c. */

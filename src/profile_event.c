@@ -364,21 +364,35 @@ static int probe_register(struct probe *probe)
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Some function that tells of it is probed; under op_control_mutex. */
+static bool told[OP_PROFILE_EVENTS];
+
 /* Say once what this kernel does not tell. */
 static void report_missing(void)
 {
-	bool found[OP_PROFILE_EVENTS] = {};
 	static bool reported;
 	unsigned int i;
 
+	memset(told, 0, sizeof(told));
 	for (i = 0; i < NR_PROBES; i++)
-		found[probes[i].type] |= probes[i].active;
+		told[probes[i].type] |= probes[i].active;
 	for (i = 0; i < OP_PROFILE_EVENTS; i++) {
-		if (!found[i] && !reported)
+		if (!told[i] && !reported)
 			pr_notice("no %s: no function to probe; samples of what is gone may be lost\n",
 				  type_names[i]);
 	}
 	reported = true;
+}
+
+/**
+ * op_profile_event_told() - do listeners get to know of an event?
+ * @type: the event
+ *
+ * Context: between op_profile_events_start() and op_profile_events_stop().
+ */
+bool op_profile_event_told(enum op_profile_event_type type)
+{
+	return told[type];
 }
 
 /**

@@ -25,6 +25,7 @@
 #include "oprofile.h"
 
 #define WORDS_AT_ONCE	4096
+#define UNIT_MAX	7	/* words of the longest unit */
 
 /* Readers of the binary stream need not know the reserved cookies. */
 static __always_inline unsigned long public_cookie(unsigned long cookie)
@@ -61,37 +62,37 @@ static __always_inline unsigned int escape_len(unsigned long code,
 	}
 }
 
-/* What the escape at @pos says is known from here on. */
-static __always_inline void note_escape(struct op_reader *r, unsigned long pos)
+/* What an escape says is known from here on. */
+static __always_inline void note_escape(struct op_reader *r,
+					const unsigned long *words)
 {
-	unsigned long code = op_eb_word(pos + 1);
 	struct op_said *said = &r->said;
 
-	switch (code) {
+	switch (words[1]) {
 	case OP_CPU_SWITCH_CODE:
 		said->cpu_known = true;
 		said->context_known = false;
 		said->mode_known = false;
 		said->cookie_known = false;
-		said->context.cpu = op_eb_word(pos + 2);
+		said->context.cpu = words[2];
 		r->chain = OP_CHAIN_NONE;
 		break;
 	case OP_CTX_SWITCH_CODE:
 		said->context_known = true;
 		said->cookie_known = false;
-		said->context.tid = op_eb_word(pos + 2);
-		said->context.app = op_eb_word(pos + 3);
-		said->context.tgid = op_eb_word(pos + 6);
+		said->context.tid = words[2];
+		said->context.app = words[3];
+		said->context.tgid = words[6];
 		r->chain = OP_CHAIN_NONE;
 		break;
 	case OP_COOKIE_SWITCH_CODE:
 		said->cookie_known = true;
-		said->cookie = op_eb_word(pos + 2);
+		said->cookie = words[2];
 		break;
 	case OP_KERNEL_ENTER_CODE:
 	case OP_USER_ENTER_CODE:
 		said->mode_known = true;
-		said->kernel = code == OP_KERNEL_ENTER_CODE;
+		said->kernel = words[1] == OP_KERNEL_ENTER_CODE;
 		break;
 	case OP_TRACE_BEGIN_CODE:
 		r->chain = OP_CHAIN_LEAF;
@@ -106,9 +107,9 @@ static void take_escape(struct op_reader *r)
 
 	for (i = 0; i < len; i++)
 		take_word(r, op_eb_word(r->pos + i));
+	note_escape(r, r->unit);
 	if (cookie)
 		r->unit[cookie] = public_cookie(r->unit[cookie]);
-	note_escape(r, r->pos);
 	r->pos += len;
 }
 
@@ -150,12 +151,11 @@ static bool at_escape(const struct op_reader *r, unsigned long code)
 
 static void take_restatement(struct op_reader *r)
 {
-	static const struct op_said nothing;
-	struct op_said want = r->said;
+	struct op_said said = {}, want = r->said;
 
 	want.context.app = public_cookie(want.context.app);
 	want.cookie = public_cookie(want.cookie);
-	r->unit_len = op_restate(&nothing, &want, r->unit);
+	r->unit_len = op_restate(&said, &want, r->unit);
 	if (r->chain == OP_CHAIN_LEAF) {
 		take_word(r, OP_ESCAPE_CODE);
 		take_word(r, OP_TRACE_BEGIN_CODE);
@@ -308,53 +308,63 @@ fault:
 }
 
 /*
- * Likewise whole units, that are no part of a call chain; there is none
- * pending. Adds to @delivered. @fault: a page was missing.
+ * Likewise whole units, the usual ones, as long as they can't come to an end of
+ * anything; there is none pending. Adds to @delivered. @fault: a page was
+ * missing.
  */
 static unsigned int put_units(struct op_reader *r, unsigned long __user *to,
 			      unsigned int room, unsigned long *delivered,
 			      bool *fault)
 {
 	/* pairs with the release in op_eb_publish(): the words are there */
-	unsigned long head = smp_load_acquire(&op_eb.head), pos = r->pos, word;
-	const unsigned long *words = op_eb.words;
-	const unsigned long mask = op_eb.mask;
-	unsigned int n = 0, samples = 0, i, len, cookie;
+	unsigned long left = smp_load_acquire(&op_eb.head) - r->pos;
+	unsigned long at = r->pos & op_eb.mask;
+	const unsigned long *from = op_eb.words + at, *begin = from;
+	unsigned int samples = 0, len;
 
 	*fault = true;
 	if (!user_write_access_begin(to, room * sizeof(long)))
 		return 0;
-	while (pos != head && room - n >= 2) {
-		word = words[pos & mask];
-		if (word != OP_ESCAPE_CODE) {
-			unsafe_put_user(word, to + n, faulted);
-			unsafe_put_user(words[(pos + 1) & mask], to + n + 1,
-					faulted);
-			pos += 2;
-			n += 2;
+	left = min3(left, (unsigned long)room, op_eb.mask + 1 - at);
+	for (; left >= UNIT_MAX; left -= len, from += len, to += len) {
+		if (from[0] != OP_ESCAPE_CODE) {
+			unsafe_put_user(from[0], to, faulted);
+			unsafe_put_user(from[1], to + 1, faulted);
 			samples++;
+			len = 2;
 			continue;
 		}
-		word = words[(pos + 1) & mask];
-		len = escape_len(word, &cookie);
-		if (word == OP_TRACE_BEGIN_CODE || room - n < len)
+		switch (from[1]) {
+		case OP_CTX_SWITCH_CODE:
+			unsafe_put_user(from[6], to + 6, faulted);
+			unsafe_put_user(from[5], to + 5, faulted);
+			unsafe_put_user(from[4], to + 4, faulted);
+			unsafe_put_user(public_cookie(from[3]), to + 3, faulted);
+			unsafe_put_user(from[2], to + 2, faulted);
+			len = 7;
 			break;
-		for (i = 0; i < len; i++) {
-			word = words[(pos + i) & mask];
-			if (cookie && i == cookie)
-				word = public_cookie(word);
-			unsafe_put_user(word, to + n + i, faulted);
+		case OP_COOKIE_SWITCH_CODE:
+			unsafe_put_user(public_cookie(from[2]), to + 2, faulted);
+			len = 3;
+			break;
+		case OP_KERNEL_ENTER_CODE:
+		case OP_USER_ENTER_CODE:
+			len = 2;
+			break;
+		default:
+			goto unusual;
 		}
-		note_escape(r, pos);
-		pos += len;
-		n += len;
+		unsafe_put_user(from[1], to + 1, faulted);
+		unsafe_put_user(from[0], to, faulted);
+		note_escape(r, from);
 	}
+unusual:
 	*fault = false;
 faulted:
 	user_write_access_end();
-	r->pos = pos;
+	r->pos += from - begin;
 	*delivered += samples;
-	return n;
+	return from - begin;
 }
 
 /* What of the unit has been given counts. */

@@ -25,13 +25,10 @@
  */
 
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "optool.h"
@@ -127,21 +124,22 @@ static void load_read(void)
 
 /* ---- processes that take turns --------------------------------------- */
 
-/* A word of the parent's, which it waits on, then one of each child's. */
-static _Atomic uint32_t *words;
+static pid_t *children;
 
-static void wait_until(_Atomic uint32_t *word, uint32_t value)
+static void wait_turn(void)
 {
-	uint32_t now;
+	sigset_t set;
 
-	while ((now = *word) != value)
-		syscall(SYS_futex, word, FUTEX_WAIT, now, NULL, NULL, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	if (sigwaitinfo(&set, NULL) != SIGUSR1)
+		die("a signal: %s", strerror(errno));
 }
 
-static void set(_Atomic uint32_t *word, uint32_t value)
+static void give_turn(pid_t pid)
 {
-	*word = value;
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (kill(pid, SIGUSR1))
+		die("process %d: %s", (int)pid, strerror(errno));
 }
 
 __attribute__((noinline))
@@ -165,43 +163,42 @@ static void fault(void)
 	*(volatile char *)page = 1;
 }
 
-static void child(_Atomic uint32_t *word, void (*work)(void))
+static void child(void (*work)(void))
 {
-	uint32_t times;
+	pid_t parent = getppid();
 
-	for (times = 1; ; times++) {
-		wait_until(word, times);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		wait_turn();
 		work();
-		set(&words[0], words[0] + 1);
+		give_turn(parent);
 	}
 }
 
 static void load_turn(void)
 {
-	_Atomic uint32_t *word = &words[1 + turn++ % size];
-	uint32_t done = words[0] + 1;
-
-	set(word, *word + 1);
-	wait_until(&words[0], done);
+	give_turn(children[turn++ % size]);
+	wait_turn();
 }
 
+/* Signals, as the cost of a futex hangs on where its address is hashed to. */
 static void start_children(void (*work)(void))
 {
 	unsigned long i;
-	pid_t pid;
+	sigset_t set;
 
-	words = mmap(NULL, (size + 1) * sizeof(*words), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (words == MAP_FAILED)
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	children = calloc(size, sizeof(*children));
+	if (!children)
 		die("%lu processes: %s", size, strerror(errno));
 	for (i = 0; i < size; i++) {
-		pid = fork();
-		if (pid < 0)
+		children[i] = fork();
+		if (children[i] < 0)
 			die("fork: %s", strerror(errno));
-		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			child(&words[1 + i], work);
-		}
+		if (!children[i])
+			child(work);
 	}
 	/* What each does only the first time. */
 	for (i = 0; i < size; i++)
