@@ -255,8 +255,9 @@ static noinline enum op_found ask_place(const struct subject *s,
  * Find where a user address lies. A full cookie table answers with an offset
  * that no file has.
  */
-static __always_inline enum op_found locate(const struct subject *s, unsigned long addr,
-			    bool soft, struct op_entry *entry)
+static __always_inline enum op_found locate(const struct subject *s,
+					    unsigned long addr, bool soft,
+					    struct op_entry *entry)
 {
 	const struct space *sp = space_at(s->mm);
 	const struct op_place *p = &sp->place;
