@@ -531,28 +531,28 @@ static unsigned int settle_usual(const struct drain *d,
 	return i;
 }
 
-/* Any record. Returns where the next one begins. */
-static noinline unsigned long drain_record(struct drain *d,
-					   const struct op_ring *ring,
-					   unsigned long pos)
+/* Any record, of a ring with these words. Returns where the next one begins. */
+static __always_inline unsigned long drain_record(struct drain *d,
+						  const unsigned long *words,
+						  unsigned long mask,
+						  unsigned long pos)
 {
 	static unsigned long addr[1 + FRAMES_MAX];
-	unsigned long header = op_ring_word(ring, pos++);
+	unsigned long header = words[pos++ & mask];
 	unsigned int i, frames = record_frames(header);
 	enum op_found found;
 
 	if (header & OP_REC_EPOCH)
-		d->subject.epoch = op_ring_word(ring, pos++);
+		d->subject.epoch = words[pos++ & mask];
 	if (header & OP_REC_CONTEXT) {
-		take_context(d, header, op_ring_word(ring, pos),
-			     op_ring_word(ring, pos + 1),
-			     op_ring_word(ring, pos + 2));
+		take_context(d, header, words[pos & mask],
+			     words[(pos + 1) & mask], words[(pos + 2) & mask]);
 		pos += 3;
 	}
-	addr[0] = op_ring_word(ring, pos++);
+	addr[0] = words[pos++ & mask];
 	for (i = 1; unlikely(i <= frames); i++, pos++) {
 		if (i <= FRAMES_MAX)
-			addr[i] = op_ring_word(ring, pos);
+			addr[i] = words[pos & mask];
 	}
 	if (!(header & OP_REC_KERNEL) && d->busy == pass && nr_aside < ASIDE_MAX)
 		found = d->why;
@@ -565,6 +565,28 @@ static noinline unsigned long drain_record(struct drain *d,
 		d->why = found;
 		set_aside(&d->subject, header, addr, found);
 	}
+	return pos;
+}
+
+/*
+ * Records up to the next usual one, or to @end. Adds to @cost, and stops where
+ * that has reached BURST. Returns where the next one begins.
+ */
+static noinline unsigned long drain_records(struct drain *d,
+					    const struct op_ring *ring,
+					    unsigned long pos,
+					    unsigned long end,
+					    unsigned int *cost)
+{
+	const unsigned long *words = ring->words;
+	unsigned long mask = ring->size - 1;
+	unsigned int n = *cost;
+
+	do {
+		pos = drain_record(d, words, mask, pos);
+		n += COST;
+	} while (pos != end && n < BURST && !is_usual(words[pos & mask]));
+	*cost = n;
 	return pos;
 }
 
@@ -593,9 +615,9 @@ static bool drain_ring(int cpu)
 			    op_eb_said(&d->subject.context))
 				usual = settle_usual(d, ring, pos, end);
 			pos += 2 * usual;
+			n += usual;
 			if (usual < BURST && pos != end)
-				pos = drain_record(d, ring, pos);
-			n += usual + COST;
+				pos = drain_records(d, ring, pos, end, &n);
 		} while (pos != end && n < BURST);
 		/* pairs with the acquire in ring_write() */
 		smp_store_release(&ring->tail, pos);

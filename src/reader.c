@@ -63,36 +63,51 @@ static __always_inline unsigned int escape_len(unsigned long code,
 }
 
 /* What an escape says is known from here on. */
-static __always_inline void note_escape(struct op_reader *r,
-					const unsigned long *words)
+static __always_inline void note_context(struct op_reader *r,
+					 const unsigned long *words)
 {
 	struct op_said *said = &r->said;
 
+	said->context_known = true;
+	said->cookie_known = false;
+	said->context.tid = words[2];
+	said->context.app = words[3];
+	said->context.tgid = words[6];
+	r->chain = OP_CHAIN_NONE;
+}
+
+static __always_inline void note_cookie(struct op_reader *r,
+					const unsigned long *words)
+{
+	r->said.cookie_known = true;
+	r->said.cookie = words[2];
+}
+
+static __always_inline void note_mode(struct op_reader *r,
+				      const unsigned long *words)
+{
+	r->said.mode_known = true;
+	r->said.kernel = words[1] == OP_KERNEL_ENTER_CODE;
+}
+
+static void note_escape(struct op_reader *r, const unsigned long *words)
+{
 	switch (words[1]) {
 	case OP_CPU_SWITCH_CODE:
-		said->cpu_known = true;
-		said->context_known = false;
-		said->mode_known = false;
-		said->cookie_known = false;
-		said->context.cpu = words[2];
+		memset(&r->said, 0, sizeof(r->said));
+		r->said.cpu_known = true;
+		r->said.context.cpu = words[2];
 		r->chain = OP_CHAIN_NONE;
 		break;
 	case OP_CTX_SWITCH_CODE:
-		said->context_known = true;
-		said->cookie_known = false;
-		said->context.tid = words[2];
-		said->context.app = words[3];
-		said->context.tgid = words[6];
-		r->chain = OP_CHAIN_NONE;
+		note_context(r, words);
 		break;
 	case OP_COOKIE_SWITCH_CODE:
-		said->cookie_known = true;
-		said->cookie = words[2];
+		note_cookie(r, words);
 		break;
 	case OP_KERNEL_ENTER_CODE:
 	case OP_USER_ENTER_CODE:
-		said->mode_known = true;
-		said->kernel = words[1] == OP_KERNEL_ENTER_CODE;
+		note_mode(r, words);
 		break;
 	case OP_TRACE_BEGIN_CODE:
 		r->chain = OP_CHAIN_LEAF;
@@ -341,22 +356,28 @@ static unsigned int put_units(struct op_reader *r, unsigned long __user *to,
 			unsafe_put_user(from[4], to + 4, faulted);
 			unsafe_put_user(public_cookie(from[3]), to + 3, faulted);
 			unsafe_put_user(from[2], to + 2, faulted);
+			unsafe_put_user(from[1], to + 1, faulted);
+			unsafe_put_user(from[0], to, faulted);
+			note_context(r, from);
 			len = 7;
 			break;
 		case OP_COOKIE_SWITCH_CODE:
 			unsafe_put_user(public_cookie(from[2]), to + 2, faulted);
+			unsafe_put_user(from[1], to + 1, faulted);
+			unsafe_put_user(from[0], to, faulted);
+			note_cookie(r, from);
 			len = 3;
 			break;
 		case OP_KERNEL_ENTER_CODE:
 		case OP_USER_ENTER_CODE:
+			unsafe_put_user(from[1], to + 1, faulted);
+			unsafe_put_user(from[0], to, faulted);
+			note_mode(r, from);
 			len = 2;
 			break;
 		default:
 			goto unusual;
 		}
-		unsafe_put_user(from[1], to + 1, faulted);
-		unsafe_put_user(from[0], to, faulted);
-		note_escape(r, from);
 	}
 unusual:
 	*fault = false;
