@@ -7,6 +7,7 @@
  * sync core does. An answer is one number: a cookie and an offset, or why there
  * is none.
  */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/interval_tree_generic.h>
 #include <linux/irq_work.h>
@@ -1881,8 +1882,15 @@ static int picture_test_init(struct kunit *test)
 /* Nothing is left of any case. */
 static void picture_test_exit(struct kunit *test)
 {
+	unsigned int i;
+
 	op_test_current = NULL;
-	collect_and_release();
+	/* khugepaged may have the lock just now. */
+	for (i = 0; i < 100 && (!i || op_pictures_left()); i++) {
+		if (i)
+			msleep(10);
+		collect_and_release();
+	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_used), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_unfinished), 0);
 }

@@ -626,6 +626,83 @@ static void text_in_pieces_of_all_sizes(struct kunit *test)
 	}
 }
 
+/* The line that a sample should have been given as. */
+static size_t line_of(char *to, const struct decoded *e)
+{
+	const struct op_said said = {
+		.context = {
+			.cpu = e->cpu, .tid = e->tid, .tgid = e->tgid,
+			.app = e->app,
+		},
+		.kernel = e->kernel,
+		.cookie = e->cookie,
+	};
+	size_t n = op_samples_begin(to, OP_LINE_MAX, &said, e->event);
+
+	return n + op_samples_end(to + n, OP_SAMPLES_END, &said, e->offset, 0);
+}
+
+/* Reads what is in the buffer as text: @size bytes at a time, at @to. */
+static size_t read_text(struct desk *k, char __user *to, size_t size)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while ((n = read_to(k, to, size)) > 0) {
+		KUNIT_ASSERT_LE(k->test, done + n, (size_t)ROOM);
+		KUNIT_EXPECT_EQ(k->test, 0UL,
+				copy_from_user(k->text + done, to, n));
+		done += n;
+	}
+	KUNIT_EXPECT_EQ(k->test, n, (ssize_t)-EAGAIN);
+	return done;
+}
+
+/* Many samples in a row say the same but for their addresses. */
+static void lines_that_begin_alike(struct kunit *test)
+{
+	static const size_t sizes[] = { 1, 30, 100, 1000, ROOM };
+	struct desk *k = test->priv;
+	char *line = kunit_kzalloc(test, OP_LINE_MAX, GFP_KERNEL);
+	unsigned int i, j, wrong;
+	size_t at, done, n;
+	struct rnd_state rnd;
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	k->app = OP_NO_COOKIE;
+	op_samples_name_event(0, "one");
+	op_samples_name_event(1, "two");
+	prandom_seed_state(&rnd, 7);
+	for (i = 0; i <= ARRAY_SIZE(sizes); i++) {
+		begin(k);
+		open_desk(k, &op_samples_fops);
+		op_eb_begin();
+		for (j = 0; j < 200; j++)
+			add(k, 1, 50 + j / 150, !op_test_random(&rnd, 40),
+			    j / 80 == 1, 0,
+			    !op_test_random(&rnd, 5) ? j : j << 8, 0);
+		op_eb_publish();
+		op_eb_wake(true);
+		/* at last such that most of what is given at once is no memory */
+		if (i < ARRAY_SIZE(sizes))
+			done = read_text(k, k->user, sizes[i]);
+		else
+			done = read_text(k, k->user + ROOM - 100, 4000);
+		at = strcspn(k->text, "\n") + 1;
+		wrong = 0;
+		for (j = 0; j < k->nr; j++) {
+			n = line_of(line, &k->expect[j]);
+			wrong += at + n > done || memcmp(k->text + at, line, n);
+			at += n;
+		}
+		KUNIT_EXPECT_EQ(test, wrong, 0U);
+		KUNIT_EXPECT_EQ(test, done, at);
+		KUNIT_EXPECT_EQ(test, op_stats.delivered, k->nr);
+		KUNIT_EXPECT_EQ(test, op_eb.tail, op_eb.head);
+		close_desk(k);
+	}
+}
+
 static int reader_test_init(struct kunit *test)
 {
 	struct desk *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
@@ -673,6 +750,7 @@ static struct kunit_case reader_cases[] = {
 	KUNIT_CASE(a_read_waits_for_data),
 	KUNIT_CASE(a_fault_loses_no_text),
 	KUNIT_CASE(text_in_pieces_of_all_sizes),
+	KUNIT_CASE(lines_that_begin_alike),
 	{}
 };
 

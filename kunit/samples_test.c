@@ -13,11 +13,20 @@
 
 static char *line;
 
+/* A whole one. */
+static size_t op_samples_line(char *to, size_t size, const struct op_said *said,
+			      unsigned long offset, unsigned long event)
+{
+	size_t n = op_samples_begin(to, size, said, event);
+
+	return n + op_samples_end(to + n, size - n, said, offset, 0);
+}
+
 static void expect_line(struct kunit *test, const struct op_said *said,
 			unsigned long offset, unsigned long event,
 			const char *want)
 {
-	size_t n = op_samples_line(line, OP_LINE_MAX, said, offset, event, 0);
+	size_t n = op_samples_line(line, OP_LINE_MAX, said, offset, event);
 
 	KUNIT_EXPECT_STREQ(test, line, want);
 	KUNIT_EXPECT_EQ(test, n, strlen(want));
@@ -120,7 +129,7 @@ static void the_longest_line_has_room(struct kunit *test)
 	file = op_test_file(test, name, NULL, 0);
 	said.context.app = op_cookie(file);
 	said.cookie = said.context.app;
-	n = op_samples_line(line, OP_LINE_MAX, &said, ULONG_MAX, 0, 0);
+	n = op_samples_line(line, OP_LINE_MAX, &said, ULONG_MAX, 0);
 	KUNIT_EXPECT_EQ(test, n, strlen(line));
 	KUNIT_EXPECT_GT(test, n, 2 * 4 * strlen(name));
 	KUNIT_EXPECT_TRUE(test, strstr(line, "\\040(deleted)\t/\\040"));
@@ -136,11 +145,11 @@ static void lines_are_cut_off(struct kunit *test)
 
 	said.cookie = op_cookie(op_test_file(test, "a name", NULL, 0));
 	said.context.app = said.cookie;
-	whole = op_samples_line(line, OP_LINE_MAX, &said, 1, 0, 0);
+	whole = op_samples_line(line, OP_LINE_MAX, &said, 1, 0);
 	for (size = 1; size <= whole + 1; size++) {
 		buf = kmalloc(size, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, buf);
-		n = op_samples_line(buf, size, &said, 1, 0, 0);
+		n = op_samples_line(buf, size, &said, 1, 0);
 		KUNIT_EXPECT_LT(test, n, size);
 		KUNIT_EXPECT_EQ(test, strnlen(buf, size), n);
 		KUNIT_EXPECT_EQ(test, n == whole, size == whole + 1);

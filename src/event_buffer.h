@@ -5,6 +5,7 @@
 #ifndef _OPROFILE_EVENT_BUFFER_H
 #define _OPROFILE_EVENT_BUFFER_H
 
+#include <linux/kallsyms.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
@@ -270,25 +271,44 @@ static __always_inline bool op_eb_put(const struct op_context *context,
 unsigned int op_restate(struct op_said *said, const struct op_said *want,
 			unsigned long *words);
 
-/* How much of the stream a file has been given; see reader.c. */
+/**
+ * struct op_file - how much of the stream a file has been given; see reader.c
+ * @mutex: one read at a time
+ * @eof_run: the run whose end it has been told
+ * @header_done: it has the header
+ * @line: text to be given: a line, or some
+ * @line_len: bytes of it
+ * @line_at: bytes of these that the user has
+ * @begin_len: so many bytes of @line are what op_samples_begin() says
+ * @begin_said: of this
+ * @begin_event: and this
+ * @begin_run: in this run
+ */
 struct op_file {
 	struct mutex mutex;	/* one read at a time */
 	unsigned long eof_run;
 	bool header_done;
+	char *line;
 	size_t line_len;
 	size_t line_at;
-	char *line;
+	size_t begin_len;
+	struct op_said begin_said;
+	unsigned long begin_event;
+	unsigned long begin_run;
 };
 
 /* Bytes of the longest line: two escaped paths and what stands around them. */
 #define OP_PATH_MAX		(4 * 8192)
 #define OP_LINE_MAX		(2 * OP_PATH_MAX + 1024)
+/* Of what a line ends with: an image, and a symbol or an offset. */
+#define OP_SAMPLES_END		(MODULE_NAME_LEN + KSYM_SYMBOL_LEN + 8)
 
 unsigned int op_unit_take(struct op_reader *r);
 size_t op_samples_header(char *line, size_t size);
-size_t op_samples_line(char *line, size_t size, const struct op_said *said,
-		       unsigned long offset, unsigned long event,
-		       unsigned long pos);
+size_t op_samples_begin(char *line, size_t size, const struct op_said *said,
+			unsigned long event);
+size_t op_samples_end(char *line, size_t size, const struct op_said *said,
+		      unsigned long offset, unsigned long pos);
 void op_kernel_symbol(unsigned long addr, unsigned long pos,
 		      char *image, size_t image_size,
 		      char *symbol, size_t symbol_size);

@@ -25,6 +25,7 @@
 #include "oprofile.h"
 
 #define WORDS_AT_ONCE	4096
+#define TEXT_AT_ONCE	4096	/* bytes of lines that begin alike */
 #define UNIT_MAX	7	/* words of the longest unit */
 
 /* Readers of the binary stream need not know the reserved cookies. */
@@ -515,28 +516,86 @@ static bool take_sample(struct op_reader *r)
 	return true;
 }
 
+/* Does a line begin as the last one did? */
+static bool begins_alike(const struct op_file *f, const struct op_said *said,
+			 unsigned long event)
+{
+	const struct op_said *last = &f->begin_said;
+
+	return f->begin_len && f->begin_run == op_eb.run &&
+	       f->begin_event == event && last->kernel == said->kernel &&
+	       (said->kernel || last->cookie == said->cookie) &&
+	       op_same_context(&last->context, &said->context);
+}
+
 /* Make the next sample a line. The header comes before the first one. */
 static bool fill_line(struct op_file *f, struct op_reader *r)
 {
+	unsigned long event;
+	size_t header = 0;
+
 	f->line_at = 0;
 	f->line_len = 0;
 	if (!take_sample(r))
 		return false;
-	if (!f->header_done) {
+	event = r->unit[1];
+	if (!f->header_done || !begins_alike(f, &r->said, event)) {
+		if (!f->header_done)
+			header = op_samples_header(f->line, OP_LINE_MAX);
 		f->header_done = true;
-		f->line_len = op_samples_header(f->line, OP_LINE_MAX);
+		f->begin_len = op_samples_begin(f->line + header,
+						OP_LINE_MAX - header, &r->said,
+						event);
+		f->begin_said = r->said;
+		f->begin_event = event;
+		f->begin_run = op_eb.run;
 	}
-	f->line_len += op_samples_line(f->line + f->line_len,
-				       OP_LINE_MAX - f->line_len, &r->said,
-				       r->unit[0], r->unit[1], r->unit_pos);
+	f->line_len = header + f->begin_len;
+	f->line_len += op_samples_end(f->line + f->line_len,
+				      OP_LINE_MAX - f->line_len, &r->said,
+				      r->unit[0], r->unit_pos);
+	/* it does not stand where the next line begins */
+	if (header)
+		f->begin_len = 0;
 	return true;
 }
 
-/* At most a line. Returns bytes given, 0 for none, or -EFAULT. */
-static ssize_t give_line(struct op_file *f, char __user *to, size_t count)
+/*
+ * Add lines that begin as this one does, as long as there is nothing but such
+ * samples, and room for @count bytes. Returns how many.
+ */
+static unsigned int add_lines(struct op_file *f, struct op_reader *r,
+			      size_t count)
+{
+	/* pairs with the release in op_eb_publish(): the words are there */
+	unsigned long head = smp_load_acquire(&op_eb.head);
+	unsigned int n = 0;
+
+	count = min_t(size_t, count, TEXT_AT_ONCE);
+	while (f->begin_len && r->pos != head && r->chain == OP_CHAIN_NONE &&
+	       op_eb_word(r->pos) != OP_ESCAPE_CODE &&
+	       op_eb_word(r->pos + 1) == f->begin_event &&
+	       f->line_len + f->begin_len + OP_SAMPLES_END <= count) {
+		memcpy(f->line + f->line_len, f->line, f->begin_len);
+		f->line_len += f->begin_len;
+		f->line_len += op_samples_end(f->line + f->line_len,
+					      OP_SAMPLES_END, &r->said,
+					      op_eb_word(r->pos), r->pos);
+		r->pos += 2;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * At most a line, or with @more as many as fit. Returns bytes given, 0 for none,
+ * or -EFAULT: then nothing of more than a line has been given.
+ */
+static ssize_t give_text(struct op_file *f, char __user *to, size_t count,
+			 bool more)
 {
 	struct op_reader r;
-	unsigned long run;
+	unsigned long run, lines;
 	bool header_done = f->header_done;
 	size_t n;
 
@@ -551,6 +610,9 @@ static ssize_t give_line(struct op_file *f, char __user *to, size_t count)
 		mutex_unlock(&op_eb.mutex);
 		return 0;
 	}
+	lines = r.counts;
+	if (more && !f->line_at)
+		lines += add_lines(f, &r, count);
 	mutex_unlock(&op_eb.mutex);
 
 	n = min(count, f->line_len - f->line_at);
@@ -568,10 +630,12 @@ static ssize_t give_line(struct op_file *f, char __user *to, size_t count)
 		f->line_len = 0;
 		/* the unit is given, as far as the buffer is concerned */
 		r.unit_at = r.unit_len;
+	} else {
+		lines = 0;
 	}
 	mutex_lock(&op_eb.mutex);
 	if (run == op_eb.run)
-		reader_commit(&r, run, !f->line_len && r.counts);
+		reader_commit(&r, run, lines);
 	mutex_unlock(&op_eb.mutex);
 	return n;
 }
@@ -592,7 +656,9 @@ static ssize_t samples_read(struct file *file, char __user *to, size_t count,
 		if (n)
 			break;
 		while (done < count) {
-			n = give_line(f, to + done, count - done);
+			n = give_text(f, to + done, count - done, true);
+			if (n == -EFAULT)
+				n = give_text(f, to + done, count - done, false);
 			if (n <= 0)
 				break;
 			done += n;

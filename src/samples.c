@@ -56,22 +56,20 @@ static size_t put_file(char *buf, size_t size, unsigned long cookie,
 }
 
 /**
- * op_samples_line() - the line of a sample
+ * op_samples_begin() - how the line of a sample begins
  * @line: takes it
  * @size: bytes in @line
  * @said: its context
- * @offset: its first word
  * @event: its second word
- * @pos: where it stood in the stream
+ *
+ * That is all but what the sample's first word says.
  *
  * Context: op_eb.mutex held.
  * Return: its length.
  */
-size_t op_samples_line(char *line, size_t size, const struct op_said *said,
-		       unsigned long offset, unsigned long event,
-		       unsigned long pos)
+size_t op_samples_begin(char *line, size_t size, const struct op_said *said,
+			unsigned long event)
 {
-	char image[MODULE_NAME_LEN + 2], symbol[KSYM_SYMBOL_LEN];
 	const char *name = "?";
 	size_t n;
 
@@ -83,14 +81,33 @@ size_t op_samples_line(char *line, size_t size, const struct op_said *said,
 	n += put_file(line + n, min_t(size_t, OP_PATH_MAX, size - n),
 		      said->context.app, "-");
 	n += scnprintf(line + n, size - n, "\t");
-	if (said->kernel) {
-		op_kernel_symbol(offset, pos, image, sizeof(image), symbol,
-				 sizeof(symbol));
-		n += scnprintf(line + n, size - n, "%s\t%s\n", image, symbol);
-	} else {
+	if (!said->kernel) {
 		n += put_file(line + n, min_t(size_t, OP_PATH_MAX, size - n),
 			      said->cookie, "[anon]");
-		n += scnprintf(line + n, size - n, "\t0x%lx\n", offset);
+		n += scnprintf(line + n, size - n, "\t");
 	}
 	return n;
+}
+
+/**
+ * op_samples_end() - how it ends
+ * @line: takes it
+ * @size: bytes in @line
+ * @said: its context
+ * @offset: its first word
+ * @pos: where it stood in the stream
+ *
+ * Context: op_eb.mutex held.
+ * Return: its length, at most OP_SAMPLES_END.
+ */
+size_t op_samples_end(char *line, size_t size, const struct op_said *said,
+		      unsigned long offset, unsigned long pos)
+{
+	char image[MODULE_NAME_LEN + 2], symbol[KSYM_SYMBOL_LEN];
+
+	if (!said->kernel)
+		return scnprintf(line, size, "0x%lx\n", offset);
+	op_kernel_symbol(offset, pos, image, sizeof(image), symbol,
+			 sizeof(symbol));
+	return scnprintf(line, size, "%s\t%s\n", image, symbol);
 }

@@ -9,6 +9,8 @@
 
 results=/sys/kernel/debug/kunit
 
+# khugepaged would hold the locks of address spaces that the tests are about.
+echo never >/sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || true
 insmod /lib/modules/oprofile_kunit.ko
 ok $? "the module of the unit tests can be loaded"
 suites=0
