@@ -301,7 +301,8 @@ int op_profile_events_show(struct seq_file *m, void *unused);
  * @nr_blind: how many there are
  * @blind_all: there were too many; until the end of the run the whole slot is
  *	blind
- * @pending: context notes and set-aside samples that name an mm of this slot
+ * @pending: context notes, set-aside samples and what the sync core remembers
+ *	that name an mm of this slot
  * @nr_open: entries of @open, and one for a blind unmap
  * @seq: changes with every change of a range picture
  * @blind_epoch: samples older than this can't be told any more

@@ -169,8 +169,10 @@ static void forget_all_spaces(void)
 {
 	struct space *sp, *next;
 
-	list_for_each_entry_safe(sp, next, &spaces_known, list)
+	list_for_each_entry_safe(sp, next, &spaces_known, list) {
 		space_forget(sp);
+		cond_resched();
+	}
 }
 
 /* Those of the dead, and what may have changed since. */
@@ -182,6 +184,7 @@ static void forget_old_spaces(void)
 		if (!atomic_read(&sp->mm->mm_users) ||
 		    time_after_eq(jiffies, sp->until))
 			space_forget(sp);
+		cond_resched();
 	}
 }
 
