@@ -228,6 +228,7 @@ struct op_cpu {
 
 DECLARE_PER_CPU(struct op_cpu, op_cpu);
 
+unsigned long *op_words_alloc(unsigned long words);
 int op_rings_alloc(unsigned long samples);
 int op_ring_alloc_cpu(int cpu, unsigned long samples);
 int op_rings_try(unsigned long samples);

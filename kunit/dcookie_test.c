@@ -210,9 +210,9 @@ static void many_files_collide_nowhere(struct kunit *test)
 static void paths_are_escaped(struct kunit *test)
 {
 	struct super_block *sb = make_sb(test, MKDEV(8, 1));
-	struct made *m = make(test, sb, 1, 0, "/a b\tc\nd\\e\x01\xff");
+	struct made *m = make(test, sb, 1, 0, "/a b\tc\nd\\e\x01\x1b\x7f\xff");
 	unsigned long number = op_cookie(&m->file);
-	static const char want[] = "/a\\040b\\011c\\012d\\134e\x01\xff";
+	static const char want[] = "/a\\040b\\011c\\012d\\134e\\001\\033\\177\xff";
 	char path[64];
 
 	KUNIT_EXPECT_EQ(test, op_cookie_path(number, path, sizeof(path)),
@@ -425,7 +425,7 @@ static void a_32_bit_file_has_one_too(struct kunit *test)
 static void the_file_shows_all_cookies(struct kunit *test)
 {
 	struct super_block *sb = make_sb(test, MKDEV(8, 17));
-	struct made *m = make(test, sb, 1234, U32_MAX, "/a b\tc\nd\\e");
+	struct made *m = make(test, sb, 1234, U32_MAX, "/a b\tc\nd\\e\x1b");
 	struct cookie *c;
 	char text[160], want[160];
 	unsigned long number;
@@ -444,7 +444,7 @@ static void the_file_shows_all_cookies(struct kunit *test)
 	memcpy(c->build_id, "\x01\xfe\x00\x80", 4);
 	c->build_id_len = 4;
 	snprintf(want, sizeof(want),
-		 "%lu 8:17 1234 4294967295 - /a\\040b\\011c\\012d\\134e\n"
+		 "%lu 8:17 1234 4294967295 - /a\\040b\\011c\\012d\\134e\\033\n"
 		 "%lu 8:17 4294967295 0 01fe0080 /x", number, number + 1);
 	op_test_read(test, "dcookies", text, sizeof(text));
 	KUNIT_EXPECT_STREQ(test, text, want);

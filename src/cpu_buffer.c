@@ -50,15 +50,30 @@ static unsigned long ring_words(unsigned long samples)
 	return roundup_pow_of_two(samples * OP_REC_MAX_WORDS);
 }
 
-static unsigned long *words_alloc(unsigned long samples)
+/**
+ * op_words_alloc() - words of a ring or of the event buffer
+ * @words: a power of two, or 0
+ *
+ * Nobody is to be killed for a wish, now or when he next needs memory: as much
+ * as is taken must be left.
+ *
+ * Context: process context, may sleep.
+ * Return: them, for vfree(); or NULL.
+ */
+unsigned long *op_words_alloc(unsigned long words)
 {
-	unsigned long words = ring_words(samples);
+	long pages = DIV_ROUND_UP(words, PAGE_SIZE / sizeof(long));
 
-	if (!words)
+	if (!words || words > (ULONG_MAX >> 1) / sizeof(long) ||
+	    pages > si_mem_available() / 2)
 		return NULL;
-	/* Don't have the OOM killer make room for a wish, and don't complain. */
 	return __vmalloc(words * sizeof(long),
 			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+}
+
+static unsigned long *words_alloc(unsigned long samples)
+{
+	return op_words_alloc(ring_words(samples));
 }
 
 /* An empty ring; its first record states everything. */

@@ -418,9 +418,10 @@ unsigned long op_cookie(struct file *file)
 	return c ? c->number : 0;
 }
 
+/* What parts words and lines, and what a terminal would obey. */
 static bool must_escape(char ch)
 {
-	return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\\';
+	return (unsigned char)ch <= ' ' || ch == 0x7f || ch == '\\';
 }
 
 /**
@@ -570,6 +571,7 @@ static int dcookies_show(struct seq_file *m, void *v)
 	dev_t dev = new_decode_dev(c->id.dev);
 	/* pairs with the release in find_build_id() */
 	unsigned int len = smp_load_acquire(&c->build_id_len);
+	const char *s;
 
 	seq_printf(m, "%lu %u:%u %llu %u ", c->number, MAJOR(dev), MINOR(dev),
 		   c->id.ino, c->id.generation);
@@ -577,7 +579,12 @@ static int dcookies_show(struct seq_file *m, void *v)
 		seq_printf(m, "%*phN ", len, c->build_id);
 	else
 		seq_puts(m, "- ");
-	seq_escape(m, c->path, " \t\n\\");
+	for (s = c->path; *s; s++) {
+		if (must_escape(*s))
+			seq_printf(m, "\\%03o", (unsigned char)*s);
+		else
+			seq_putc(m, *s);
+	}
 	seq_putc(m, '\n');
 	return 0;
 }

@@ -42,10 +42,7 @@ static unsigned long *words_alloc(unsigned long words)
 {
 	if (words > (ULONG_MAX >> 1) / sizeof(long))
 		return NULL;
-	words = roundup_pow_of_two(words);
-	/* Don't have the OOM killer make room for a wish, and don't complain. */
-	return __vmalloc(words * sizeof(long),
-			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	return op_words_alloc(roundup_pow_of_two(words));
 }
 
 /**

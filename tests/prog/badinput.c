@@ -258,10 +258,15 @@ static void test_memory(void)
 {
 	unsigned long memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	unsigned long words = memory / sizeof(long), before = memory_free();
+	unsigned long size;
 	unsigned int tries;
 
 	wrong = 0;
 	must_fail_number("buffer_size", words - words / 20, ENOMEM, ENOMEM);
+	/* the largest power of two that there is memory for, and little besides */
+	for (size = 1; size * 2 * sizeof(long) <= before * 1024; size *= 2)
+		;
+	must_fail_number("buffer_size", size, ENOMEM, ENOMEM);
 	must_fail_number("buffer_size", words * 10, ENOMEM, ENOMEM);
 #if ULONG_MAX > UINT_MAX
 	must_fail_number("buffer_size", 1ul << 40, ENOMEM, ENOMEM);
