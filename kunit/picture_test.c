@@ -1888,7 +1888,7 @@ static void picture_test_exit(struct kunit *test)
 	/* khugepaged may have the lock just now. */
 	for (i = 0; i < 100 && (!i || op_pictures_left()); i++) {
 		if (i)
-			msleep(10);
+			msleep(20);
 		collect_and_release();
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_used), 0);
