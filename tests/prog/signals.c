@@ -181,7 +181,7 @@ static void wait_for_others(void)
 		expect("buffer_watershed",
 		       write_text(op_path("buffer_watershed"), "1000"), EBUSY);
 		expect("buffer_size",
-		       write_text(op_path("buffer_size"), "1048576"), EBUSY);
+		       write_text(op_path("buffer_size"), "65536"), EBUSY);
 		expect("0/name", read_text(op_path("0/name"), text,
 					   sizeof(text)), 0);
 		expect("cpu_type", read_text(op_path("cpu_type"), text,
