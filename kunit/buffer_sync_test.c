@@ -298,7 +298,7 @@ static void what_is_known_is_not_asked_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_asked, 3U);
 	KUNIT_EXPECT_EQ(test, b->last.offset, PAGE_SIZE + 2);
 	law(b, 12);
-	forget_all_spaces();
+	forget_spaces(true);
 	KUNIT_EXPECT_EQ(test, atomic_read(&op_slot_of(mm[1])->pending), 0);
 }
 
@@ -332,10 +332,10 @@ static void what_is_known_is_forgotten_in_time(struct kunit *test)
 	map(b);
 	sample(b, BASE + 1, true);
 	drain(b, false);
-	forget_old_spaces();
+	forget_spaces(false);
 	KUNIT_ASSERT_PTR_EQ(test, space_at(b->mm)->mm, b->mm);
 	space_at(b->mm)->until = jiffies;
-	forget_old_spaces();
+	forget_spaces(false);
 	KUNIT_EXPECT_NULL(test, space_at(b->mm)->mm);
 	nr_asked = 0;
 	sample(b, BASE + 2, true);
@@ -343,7 +343,7 @@ static void what_is_known_is_forgotten_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_asked, 1U);
 	/* the dead at once */
 	atomic_dec(&b->mm->mm_users);
-	forget_old_spaces();
+	forget_spaces(false);
 	KUNIT_EXPECT_NULL(test, space_at(b->mm)->mm);
 	atomic_inc(&b->mm->mm_users);
 	law(b, 2);
@@ -658,7 +658,7 @@ static void random_mixes_keep_the_law(struct kunit *test)
 		table_full = !op_test_random(&rnd, 8);
 		/* what is known needs no table */
 		if (table_full)
-			forget_all_spaces();
+			forget_spaces(true);
 		drain(b, !op_test_random(&rnd, 5));
 		table_full = false;
 		if (locked)

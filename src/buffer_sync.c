@@ -165,23 +165,13 @@ static struct space *space_of(struct mm_struct *mm)
 	return sp;
 }
 
-static void forget_all_spaces(void)
+/* Those of the dead, and what may have changed since; or @all. */
+static void forget_spaces(bool all)
 {
 	struct space *sp, *next;
 
 	list_for_each_entry_safe(sp, next, &spaces_known, list) {
-		space_forget(sp);
-		cond_resched();
-	}
-}
-
-/* Those of the dead, and what may have changed since. */
-static void forget_old_spaces(void)
-{
-	struct space *sp, *next;
-
-	list_for_each_entry_safe(sp, next, &spaces_known, list) {
-		if (!atomic_read(&sp->mm->mm_users) ||
+		if (all || !atomic_read(&sp->mm->mm_users) ||
 		    time_after_eq(jiffies, sp->until))
 			space_forget(sp);
 		cond_resched();
@@ -700,7 +690,7 @@ static bool sync_pass(bool give_up)
 		pass++;
 	op_pictures_retire();
 	if (READ_ONCE(grace) == GRACE_NONE) {
-		forget_old_spaces();
+		forget_spaces(false);
 		over = op_pictures_collect();
 		over |= mark_stale();
 		if (over) {
@@ -757,7 +747,7 @@ static void sync_worker(struct work_struct *work)
 		period = PERIOD_RETRY;
 	}
 	if (!again) {
-		forget_all_spaces();
+		forget_spaces(true);
 		/* see above */
 		WRITE_ONCE(op_sync_armed, 0);
 		op_rings_restate();
@@ -891,7 +881,7 @@ static void stop_in_worker(void *unused)
 	running = false;
 	for_each_possible_cpu(cpu)
 		end_context(&per_cpu(drains, cpu));
-	forget_all_spaces();
+	forget_spaces(true);
 	op_eb_stop();
 	mutex_unlock(&op_sync_mutex);
 }

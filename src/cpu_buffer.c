@@ -52,7 +52,7 @@ static unsigned long ring_words(unsigned long samples)
 
 /**
  * op_words_alloc() - words of a ring or of the event buffer
- * @words: a power of two, or 0
+ * @words: how many; made a power of two. 0: none can be had
  *
  * Nobody is to be killed for a wish, now or when he next needs memory: as much
  * as is taken must be left.
@@ -62,10 +62,13 @@ static unsigned long ring_words(unsigned long samples)
  */
 unsigned long *op_words_alloc(unsigned long words)
 {
-	long pages = DIV_ROUND_UP(words, PAGE_SIZE / sizeof(long));
+	long pages;
 
-	if (!words || words > (ULONG_MAX >> 1) / sizeof(long) ||
-	    pages > si_mem_available() / 2)
+	if (!words || words > (ULONG_MAX >> 1) / sizeof(long))
+		return NULL;
+	words = roundup_pow_of_two(words);
+	pages = DIV_ROUND_UP(words, PAGE_SIZE / sizeof(long));
+	if (pages > si_mem_available() / 2)
 		return NULL;
 	return __vmalloc(words * sizeof(long),
 			 GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);

@@ -38,13 +38,6 @@ struct op_eb op_eb = {
 
 struct op_writer op_writer;
 
-static unsigned long *words_alloc(unsigned long words)
-{
-	if (words > (ULONG_MAX >> 1) / sizeof(long))
-		return NULL;
-	return op_words_alloc(roundup_pow_of_two(words));
-}
-
 /**
  * op_eb_try() - could a buffer of this size be had?
  * @words: words in it
@@ -54,7 +47,7 @@ static unsigned long *words_alloc(unsigned long words)
  */
 int op_eb_try(unsigned long words)
 {
-	unsigned long *buffer = words_alloc(words);
+	unsigned long *buffer = op_words_alloc(words);
 
 	if (!buffer)
 		return -ENOMEM;
@@ -78,7 +71,7 @@ int op_eb_start(unsigned long words, unsigned long watershed)
 	unsigned long *buffer = op_eb.words;
 
 	if (words != op_eb.size) {
-		buffer = words_alloc(words);
+		buffer = op_words_alloc(words);
 		if (!buffer)
 			return -ENOMEM;
 	}

@@ -343,11 +343,12 @@ static unsigned int put_units(struct op_reader *r, unsigned long __user *to,
 		return 0;
 	left = min3(left, (unsigned long)room, op_eb.mask + 1 - at);
 	for (; left >= UNIT_MAX; left -= len, from += len, to += len) {
+		/* Each has two words; of what is unusual they don't count. */
+		unsafe_put_user(from[0], to, faulted);
+		unsafe_put_user(from[1], to + 1, faulted);
+		len = 2;
 		if (from[0] != OP_ESCAPE_CODE) {
-			unsafe_put_user(from[0], to, faulted);
-			unsafe_put_user(from[1], to + 1, faulted);
 			samples++;
-			len = 2;
 			continue;
 		}
 		switch (from[1]) {
@@ -357,24 +358,17 @@ static unsigned int put_units(struct op_reader *r, unsigned long __user *to,
 			unsafe_put_user(from[4], to + 4, faulted);
 			unsafe_put_user(public_cookie(from[3]), to + 3, faulted);
 			unsafe_put_user(from[2], to + 2, faulted);
-			unsafe_put_user(from[1], to + 1, faulted);
-			unsafe_put_user(from[0], to, faulted);
 			note_context(r, from);
 			len = 7;
 			break;
 		case OP_COOKIE_SWITCH_CODE:
 			unsafe_put_user(public_cookie(from[2]), to + 2, faulted);
-			unsafe_put_user(from[1], to + 1, faulted);
-			unsafe_put_user(from[0], to, faulted);
 			note_cookie(r, from);
 			len = 3;
 			break;
 		case OP_KERNEL_ENTER_CODE:
 		case OP_USER_ENTER_CODE:
-			unsafe_put_user(from[1], to + 1, faulted);
-			unsafe_put_user(from[0], to, faulted);
 			note_mode(r, from);
-			len = 2;
 			break;
 		default:
 			goto unusual;

@@ -126,12 +126,11 @@ static void load_read(void)
 
 static pid_t *children;
 
+/* The signal with which a turn is given. */
+static sigset_t set;
+
 static void wait_turn(void)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
 	if (sigwaitinfo(&set, NULL) != SIGUSR1)
 		die("a signal: %s", strerror(errno));
 }
@@ -185,7 +184,6 @@ static void load_turn(void)
 static void start_children(void (*work)(void))
 {
 	unsigned long i;
-	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);

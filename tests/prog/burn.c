@@ -21,14 +21,6 @@
 
 #define PAGES 64
 
-static double cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 __attribute__((noinline))
 static void burn_user(unsigned int loops)
 {

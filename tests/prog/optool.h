@@ -103,12 +103,22 @@ OPTOOL const char *error_name(int error)
 	return error ? strerrorname_np(error) : "OK";
 }
 
-OPTOOL double now(void)
+OPTOOL double clock_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+OPTOOL double now(void)
+{
+	return clock_of(CLOCK_MONOTONIC);
+}
+
+OPTOOL double cpu_time(void)
+{
+	return clock_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 OPTOOL void nap(unsigned int ms)

@@ -13,14 +13,6 @@
 
 #define CODE_ADDRESS ((void *)0x10000000)
 
-static double cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 __attribute__((noinline))
 static void story_hot(void)
 {

@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "optool.h"
 
@@ -22,14 +21,6 @@
 
 /* dec %rdi; jnz; ret */
 static const unsigned char code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
-
-static double cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static int make(const char *path)
 {
